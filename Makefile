@@ -1,0 +1,44 @@
+# Each target makes the virtual environment it needs in .venv and uses it again until what it installs changes.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/installed
+PORT ?= 8000
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: site test record lint corpora links serve clean
+
+site: $(INSTALLED)
+	$(BIN)/jupyter-book build . -W -n --keep-going
+
+test: lint
+	$(BIN)/python -m pytest
+
+record: $(INSTALLED)
+	$(BIN)/python -m book.record $(ONLY)
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/codespell
+
+corpora: $(INSTALLED)
+	$(BIN)/python -m book.texts
+
+links: $(INSTALLED)
+	$(BIN)/jupyter-book build . --builder linkcheck
+
+serve: site
+	$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+
+clean:
+	rm -rf _build .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info build
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(INSTALLED): requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(not (3, 11) <= v <= (3, 13) and \
+	  "Python 3.11, 3.12 or 3.13 is needed, this is %d.%d: run make PYTHON=/path/to/python" % v)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet -r requirements.txt
+	@touch $@

@@ -1,0 +1,124 @@
+"""Sphinx extension: serves recordings to the build, and finds the repository's address.
+
+A chapter whose recording still holds is shown as recorded. Any other is executed by the build, so that no
+page shows a stale output.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import nbformat
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn
+from nbformat import NotebookNode
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+
+from book import provenance
+from book.notebooks import ROOT, code_cells, is_setup, read_recording, read_source, recording_of, sources
+
+LOGGER = logging.getLogger(__name__)
+REPOSITORY_VARIABLE = "D2LRNN_REPOSITORY"
+
+
+def chapters_by_docname() -> dict[str, Path]:
+    """Return the executable pages by Sphinx's name for them."""
+    return {path.relative_to(ROOT).with_suffix("").as_posix(): path for path in sources()}
+
+
+def state(path: Path) -> str:
+    """Return a hash over all that decides a chapter's outputs: recording, d2lrnn, texts, versions."""
+    files = [
+        path,
+        recording_of(path),
+        *sorted((ROOT / "d2lrnn").rglob("*.py")),
+        *sorted((ROOT / "d2lrnn" / "data").glob("*")),
+    ]
+    parts = [provenance.digest(file) for file in files if file.is_file()]
+    parts += [f"{name}=={version}" for name, version in provenance.installed_versions().items()]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def find_outdated(_app: Sphinx, env: BuildEnvironment, *_changes: set[str]) -> list[str]:
+    """Name the chapters to read again since what decides their outputs changed after the last build."""
+    states = {docname: state(path) for docname, path in chapters_by_docname().items()}
+    before = getattr(env, "d2lrnn_states", {})
+    env.d2lrnn_states = states  # type: ignore[attr-defined]
+    return [
+        docname for docname, now in states.items() if before.get(docname) != now and docname in env.found_docs
+    ]
+
+
+def fill_cache(app: Sphinx, _env: BuildEnvironment, docnames: Sequence[str]) -> None:
+    """Put into jupyter-cache the recordings that hold, and take out what it has of chapters whose do not."""
+    chapters = chapters_by_docname()
+    cache = get_cache(
+        app.config["nb_execution_cache_path"] or str(Path(app.outdir).parent / ".jupyter_cache")
+    )
+    versions = provenance.installed_versions()
+    for docname in docnames:
+        if docname not in chapters:
+            continue
+        source = read_source(chapters[docname])
+        recording = recording_of(chapters[docname])
+        changes = ["it has no recording"]
+        if recording.is_file():
+            recorded = read_recording(recording)
+            changes = provenance.changes(recorded, source, versions)
+        if changes:
+            LOGGER.info("%s is executed: %s", docname, "; ".join(changes))
+            with contextlib.suppress(KeyError):  # the cache may have nothing of it
+                cache.remove_cache(cache.match_cache_notebook(source).pk)
+        else:
+            bundle = CacheBundleIn(with_outputs(source, recorded), str(recording))
+            cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+
+
+def with_outputs(source: NotebookNode, recording: NotebookNode) -> NotebookNode:
+    """Return `source` with the outputs of its recording, cell by cell."""
+    filled = nbformat.from_dict(source)
+    own = [cell for cell in code_cells(recording) if not is_setup(cell)]
+    for cell, recorded in zip(code_cells(filled), own, strict=True):
+        if cell.source != recorded.source:
+            raise ValueError(f"the recording has {recorded.source!r} where the chapter has {cell.source!r}")
+        cell.outputs = recorded.outputs
+        cell.execution_count = recorded.execution_count
+    return filled
+
+
+def set_repository(_app: Sphinx, config: Config) -> None:
+    """Take the repository's address from the environment or the configuration; with none, show no buttons."""
+    options = config.html_theme_options
+    address = os.environ.get(REPOSITORY_VARIABLE) or options.get("repository_url")
+    if address:
+        options["repository_url"] = address.removesuffix("/").removesuffix(".git")
+        options["use_repository_button"] = True
+    else:
+        options.pop("repository_url", None)
+        options.pop("launch_buttons", None)
+        options["use_repository_button"] = False
+
+
+def drop_second_thebe(
+    _app: Sphinx, _page: str, _template: str, context: dict[str, object], _doctree: object
+) -> None:
+    """Keep sphinx-thebe's script off the pages: it is loaded twice, and no chapter uses it."""
+    scripts = context.get("script_files")
+    if isinstance(scripts, list):
+        context["script_files"] = [script for script in scripts if "thebe" not in str(script)]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the extension with Sphinx."""
+    app.connect("config-inited", set_repository, priority=400)
+    app.connect("env-get-outdated", find_outdated)
+    app.connect("env-before-read-docs", fill_cache)
+    app.connect("html-page-context", drop_second_thebe, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,240 @@
+"""Named texts: two stories shipped with the package, and H. G. Wells's *The Time Machine*, found or fetched.
+
+`python -m d2lrnn.corpora` prints the figures of the shipped texts; after a text is edited, copy them into
+`CORPORA` below.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.resources
+import logging
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from d2lrnn._checks import string
+
+DEFAULT = "tide_clock"
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Describe one named text.
+
+    Parameters
+    ----------
+    name : str
+        What `load_text` takes.
+    title, language, license, source : str
+        The work's title, its ISO 639-1 language code, its licence and where it comes from.
+    characters : int
+        Length of `load_text(name)`.
+    words : int or None
+        Words left by `clean_lines`; None for a language that writes no spaces between words.
+    line_end : str
+        What the end of a line becomes in a corpus of characters, see `load_corpus`.
+    sha256 : str
+        SHA-256 of the file's bytes, in hexadecimal digits.
+    """
+
+    name: str
+    title: str
+    language: str
+    license: str
+    source: str
+    characters: int
+    words: int | None
+    line_end: str
+    sha256: str
+
+
+CORPORA: Mapping[str, Corpus] = MappingProxyType(
+    {
+        corpus.name: corpus
+        for corpus in (
+            Corpus(
+                name="tide_clock",
+                title="The Tide Clock",
+                language="en",
+                license="CC0-1.0",
+                source="written for this course",
+                characters=218_812,
+                words=43_193,
+                line_end=" ",
+                sha256="c454e10ef51507248c11a166937e53470d717fe6716ed04fb98aef86e4f1ae92",
+            ),
+            Corpus(
+                name="stone_bridge",
+                title="石桥记",
+                language="zh",
+                license="CC0-1.0",
+                source="written for this course",
+                characters=18_143,
+                words=None,
+                line_end="\n",
+                sha256="169d240c05c663d31b8646800d866f25c900688e9add721b4358dcce97478601",
+            ),
+            Corpus(
+                name="time_machine",
+                title="The Time Machine",
+                language="en",
+                license="public domain",
+                source="H. G. Wells, 1895, in the edition that Dive into Deep Learning (d2l.ai) distributes",
+                characters=178_979,
+                words=32_775,
+                line_end="",  # d2l joins the lines' characters with nothing between them
+                sha256="8424dbd9532ac81f7e5f0b6add90e6952baea29158309d7d1bf3884f4e12c516",
+            ),
+        )
+    }
+)
+
+_FILE = "timemachine.txt"
+_BYTES = 178_979
+_SHA1 = "090b5e7e70c295757f55df93cb0a180b9691891a"
+_MIRRORS = (
+    "https://d2l-data.s3-accelerate.amazonaws.com/timemachine.txt",
+    "http://d2l-data.s3-accelerate.amazonaws.com/timemachine.txt",  # for a proxy that blocks the first
+    "https://raw.githubusercontent.com/d2l-ai/d2l-zh/592fbef84a684e752393edbf267c07dbc53e082b/data/timemachine.txt",
+)
+_TIMEOUT = 10  # seconds without an answer before the next mirror is tried
+
+
+def load_text(name: str = DEFAULT) -> str:
+    r"""Return a named text as it is written, before any cleaning.
+
+    The stories are read from the package and need no network. "time_machine" is the file `timemachine.txt` in
+    the folder `$D2LRNN_DATA`, or else in the user's cache, where it is downloaded once. Either is checked
+    against the SHA-1 that d2l publishes.
+
+    Parameters
+    ----------
+    name : str
+        A key of `CORPORA`.
+
+    Returns
+    -------
+    str
+        The text, its lines separated by "\n".
+
+    Raises
+    ------
+    ValueError
+        If `name` is not in `CORPORA`, or if `$D2LRNN_DATA/timemachine.txt` exists but is not the right file.
+    ConnectionError
+        If The Time Machine is not here and no mirror serves it. The message says how to go on offline.
+    """
+    if string("name", name) not in CORPORA:
+        known = ", ".join(repr(key) for key in CORPORA)
+        raise ValueError(
+            f"name must be one of {known}; got {name!r} (to read a file, pass its path to read_text instead)"
+        )
+    if name == "time_machine":
+        return _decode(_own_copy() or _fetched_copy(), _FILE)
+    return _decode(_shipped(name), f"{name}.txt")
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    r"""Read a text file of your own.
+
+    The encoding is UTF-8 on every platform. A byte-order mark is dropped; CRLF and CR become "\n".
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    str
+        The text, its lines separated by "\n".
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file is not UTF-8; the message gives the position of the first wrong byte.
+    """
+    return _decode(Path(path).read_bytes(), path)
+
+
+def _decode(data: bytes, path: str | os.PathLike[str]) -> str:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        wrong = f"0x{data[error.start]:02x} at byte {error.start}, counted from 0"
+        raise ValueError(f"{path} is not UTF-8 text: {error.reason}, {wrong}; save it as UTF-8") from error
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _shipped(name: str) -> bytes:
+    return (importlib.resources.files("d2lrnn") / "data" / f"{name}.txt").read_bytes()
+
+
+def _own_copy() -> bytes | None:
+    """Return The Time Machine from `$D2LRNN_DATA`, or None if it is not there."""
+    folder = os.environ.get("D2LRNN_DATA")
+    if not folder:
+        return None
+    path = Path(folder).expanduser() / _FILE
+    if not path.exists():
+        return None
+    data = path.read_bytes()
+    digest = hashlib.sha1(data, usedforsecurity=False).hexdigest()
+    if digest != _SHA1:
+        raise ValueError(
+            f"{path} is not The Time Machine as d2l distributes it: "
+            f"expected {_BYTES} bytes with SHA-1 {_SHA1}, found {len(data)} bytes with SHA-1 {digest}; "
+            "replace the file, or remove it to have it downloaded"
+        )
+    return data
+
+
+def _fetched_copy() -> bytes:
+    """Return The Time Machine from the user's cache, after downloading it if the cache has no sound copy."""
+    import pooch  # type: ignore[import-untyped]
+
+    cache = Path(pooch.os_cache("d2lrnn"))
+    in_terminal = sys.stderr is not None and sys.stderr.isatty()
+    download = pooch.HTTPDownloader(progressbar=in_terminal, timeout=_TIMEOUT)
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel(logging.WARNING)  # the progress bar says enough
+    failures = []
+    try:
+        for url in _MIRRORS:
+            try:  # a sound copy in the cache is returned without asking the mirror
+                path = pooch.retrieve(url, f"sha1:{_SHA1}", fname=_FILE, path=cache, downloader=download)
+                return Path(path).read_bytes()
+            except (OSError, ValueError) as error:  # no answer or a bad one; a wrong hash
+                failures.append(f"  {url}\n    {type(error).__name__}: {error}")
+    finally:
+        logger.setLevel(level)
+    reasons = "\n".join(failures)
+    raise ConnectionError(
+        f"The Time Machine could not be downloaded:\n{reasons}\n"
+        f"To go on offline, put the file as {_FILE} in a folder and set the environment variable D2LRNN_DATA "
+        f"to that folder, or use the text that comes with the package: load_text({DEFAULT!r})"
+    )
+
+
+def _print_figures() -> None:
+    """Print what `CORPORA` must say of each shipped text."""
+    from d2lrnn.text import clean_lines, tokenize
+
+    for name, corpus in CORPORA.items():
+        if name == "time_machine":
+            continue  # its bytes never change
+        text = load_text(name)
+        words = None if corpus.words is None else sum(map(len, tokenize(clean_lines(text))))
+        digest = hashlib.sha256(_shipped(name)).hexdigest()
+        print(f'{name}: characters={len(text)}, words={words}, sha256="{digest}"')
+
+
+if __name__ == "__main__":
+    _print_figures()

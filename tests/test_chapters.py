@@ -1,0 +1,107 @@
+"""What holds for every chapter."""
+
+import ast
+import re
+from itertools import pairwise
+
+import pytest
+import yaml
+from myst_nb.core.read import read_myst_markdown_notebook
+
+from book.notebooks import ROOT, code_cells, is_setup, read_recording, read_source, recording_of, sources
+from book.record import expected
+
+CHAPTERS = sources()
+
+
+def name(path):
+    return path.stem
+
+
+def definitions(code):
+    """Return the top-level functions and classes of some code by name, as syntax without positions."""
+    tree = ast.parse(code)
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    return {node.name: ast.dump(node) for node in tree.body if isinstance(node, kinds)}
+
+
+@pytest.fixture(scope="module")
+def package():
+    found = {}
+    for path in sorted((ROOT / "d2lrnn").glob("*.py")):
+        found |= definitions(path.read_text(encoding="utf-8"))
+    return found
+
+
+def test_there_are_chapters():
+    assert CHAPTERS
+
+
+def test_every_page_with_code_is_in_the_table_of_contents():
+    listed = re.findall(r"file: (chapters/\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    assert sorted(listed) == [path.relative_to(ROOT).with_suffix("").as_posix() for path in CHAPTERS]
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=name)
+def test_chapter_has_a_recording_of_the_same_cells(path):
+    recorded = read_recording(recording_of(path))
+    assert [cell.source for cell in recorded.cells] == [cell.source for cell in expected(path).cells]
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=name)
+def test_site_and_recorder_read_the_same_code(path):
+    site = read_myst_markdown_notebook(path.read_text(encoding="utf-8"))
+    assert [c.source for c in code_cells(site)] == [c.source for c in code_cells(read_source(path))]
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=name)
+def test_recording_has_no_myst_left(path):
+    text = "\n".join(
+        cell.source for cell in read_recording(recording_of(path)).cells if cell.cell_type == "markdown"
+    )
+    prose = re.sub(r"```.*?```|(`+)[^`]+\1", "", text, flags=re.DOTALL)
+    assert not re.search(r"\{[a-z:-]+\}`|^[`:]{3,}\{|^\([\w-]+\)=", prose, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=name)
+def test_shown_definitions_are_the_package_s(path, package):
+    shown = {}
+    for cell in code_cells(read_source(path)):
+        shown |= definitions(cell.source)
+    shared = shown.keys() & package.keys()
+    assert {key: shown[key] for key in shared} == {key: package[key] for key in shared}
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=name)
+def test_cells_are_short_unless_they_define_something(path):
+    for cell in code_cells(read_source(path)):
+        if not definitions(cell.source):
+            assert len(cell.source.splitlines()) <= 20, cell.source
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=name)
+def test_chapter_has_six_to_ten_exercises_each_with_a_solution(path):
+    text = path.read_text(encoding="utf-8")
+    exercises = re.findall(r"\{exercise(?:-start)?\} .+\n:label: (\S+)", text)
+    assert 6 <= len(exercises) <= 10
+    assert re.findall(r"\{solution(?:-start)?\} (\S+)", text) == exercises
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=name)
+def test_headings_go_down_one_level_at_a_time(path):
+    prose = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    levels = [len(marks) for marks in re.findall(r"^(#+) ", prose, flags=re.MULTILINE)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=name)
+def test_installing_cell_comes_first_and_only_there(path):
+    assert [is_setup(cell) for cell in read_recording(recording_of(path)).cells].index(True) == 0
+    assert not any(is_setup(cell) for cell in read_source(path).cells)
+
+
+def test_every_timeout_is_the_same():
+    site = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["execute"]["timeout"]
+    assert f"--nbval-cell-timeout={site}" in (ROOT / "pyproject.toml").read_text(encoding="utf-8")

@@ -1,0 +1,99 @@
+import copy
+
+import pytest
+
+from book.compare import differences, mask_measured
+from d2lrnn.figures import SERIES_MIME
+from d2lrnn.measure import measured
+
+
+def stream(text, name="stdout"):
+    return {"output_type": "stream", "name": name, "text": text}
+
+
+def result(text, **more):
+    return {"output_type": "execute_result", "data": {"text/plain": text, **more}}
+
+
+def figure(y, alt="a curve", label="loss"):
+    series = {"xlabel": "step", "ylabel": label, "series": {"run": {"x": [1, 2, 3], "y": y}}}
+    data = {"text/plain": alt, "text/html": "<svg/>", SERIES_MIME: series}
+    return {"output_type": "display_data", "data": data}
+
+
+def error(ename="ValueError", evalue="bad"):
+    return {"output_type": "error", "ename": ename, "evalue": evalue, "traceback": ["at /some/place"]}
+
+
+SAME = [
+    pytest.param([stream("a 1\n")], [stream("a 1\n")], id="equal text"),
+    pytest.param([stream("a 1\nb 2\n")], [stream("a 1\n"), stream("b 2\n")], id="stream in two pieces"),
+    pytest.param([stream("loss 1.2345678901")], [stream("loss 1.2345678902")], id="float within tolerance"),
+    pytest.param([result("-0.0")], [result("0.0")], id="zero of either sign"),
+    pytest.param([figure([3.0, 2.0, 1.0])], [figure([3.0, 2.0, 1.00001])], id="curve within tolerance"),
+    pytest.param([figure([3.0, 0.0])], [figure([3.0, 1e-12])], id="rounding noise at zero"),
+    pytest.param([figure(["nan", 1.0])], [figure(["nan", 1.0])], id="points without a number"),
+    pytest.param([error()], [{**error(), "traceback": []}], id="another traceback"),
+    pytest.param([stream(measured(1.5, "s"))], [stream(measured(2.5, "s"))], id="measured value"),
+]
+
+DIFFERENT = [
+    pytest.param([stream("12 words")], [stream("13 words")], id="integer"),
+    pytest.param([stream("1")], [stream("1.0")], id="integer against float"),
+    pytest.param([stream("loss 1.234567")], [stream("loss 1.234570")], id="float beyond tolerance"),
+    pytest.param([stream("the tide clock")], [stream("the time clock")], id="generated text"),
+    pytest.param([stream("a\n")], [stream("a \n")], id="one space"),
+    pytest.param([stream("x 1")], [stream("x -1")], id="sign"),
+    pytest.param([result("nan")], [result("1.0")], id="not a number"),
+    pytest.param([figure([3.0, 2.0, 1.0])], [figure([3.0, 2.02, 1.0])], id="one point moved by 1 %"),
+    pytest.param([figure([3.0, 2.0, 0.01])], [figure([3.0, 2.0, 0.0101])], id="a small point moved by 1 %"),
+    pytest.param([figure([3.0, 2.0])], [figure([3.0, 2.0, 1.0])], id="one point more"),
+    pytest.param([figure([3.0])], [figure([3.0], label="accuracy")], id="axis label"),
+    pytest.param([figure([3.0], alt="up")], [figure([3.0], alt="down")], id="description"),
+    pytest.param([stream("a")], [], id="missing output"),
+    pytest.param([], [stream("a")], id="new output"),
+    pytest.param([stream("a")], [stream("a", name="stderr")], id="another stream"),
+    pytest.param([stream("a"), result("1")], [result("1"), stream("a")], id="another order"),
+    pytest.param([result("1")], [result("1", **{"text/html": "<b>1</b>"})], id="one more representation"),
+    pytest.param(
+        [result("1", **{"text/html": "<b>1</b>"})], [result("1", **{"text/html": "<i>1</i>"})], id="html"
+    ),
+    pytest.param([error()], [error(ename="TypeError")], id="error type"),
+    pytest.param([error()], [error(evalue="worse")], id="error message"),
+    pytest.param([error()], [], id="no error"),
+    pytest.param(
+        [stream("took " + measured(1, "s"))],
+        [stream("tock " + measured(1, "s"))],
+        id="words by a measured value",
+    ),
+    pytest.param([stream(measured(1, "s"))], [stream(measured(1, "ms"))], id="unit of a measured value"),
+    pytest.param(
+        [stream("2 in " + measured(1, "s"))],
+        [stream("3 in " + measured(1, "s"))],
+        id="integer by a measured value",
+    ),
+]
+
+
+@pytest.mark.parametrize(("recorded", "new"), SAME)
+def test_comparison_accepts(recorded, new):
+    assert differences(recorded, new) == []
+
+
+@pytest.mark.parametrize(("recorded", "new"), DIFFERENT)
+def test_comparison_rejects(recorded, new):
+    assert differences(recorded, new)
+
+
+def test_a_picture_without_data_is_rejected():
+    picture = {"output_type": "display_data", "data": {"image/png": "abcd", "text/plain": "<Figure>"}}
+    assert "d2lrnn.show" in differences([picture], [copy.deepcopy(picture)])[0]
+
+
+def test_difference_names_the_point_that_moved():
+    assert "point 1: recorded 2.0, got 2.02" in differences([figure([3.0, 2.0])], [figure([3.0, 2.02])])[0]
+
+
+@pytest.mark.parametrize("value", [0.00012345, 1.5, 123456.0, 2.5e7, -3.0])
+def test_measured_values_of_any_size_are_masked(value):
+    assert mask_measured(f"took {measured(value, 'tokens/s')}.") == "took <measured> tokens/s (measured)."

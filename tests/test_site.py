@@ -1,0 +1,85 @@
+"""The site as a reader meets it: recordings are shown while they hold, and anything else is executed."""
+
+import pytest
+from small_course import chapter
+
+SMALL = """\
+from d2lrnn import clean_lines
+
+print(clean_lines("A René!"), 6 * 7)"""
+
+
+@pytest.fixture(scope="module")
+def built(course):
+    course.write("small.md", chapter(SMALL))
+    assert course.record().returncode == 0
+    done = course.build()
+    assert done.returncode == 0, done.stdout + done.stderr
+    return course, done.stdout + done.stderr
+
+
+@pytest.fixture
+def edit(built):
+    """Return a function that replaces text in a file of the course until the test is over."""
+    before = {}
+
+    def replace(name, old, new):
+        path = built[0].root / name
+        before.setdefault(path, path.read_text(encoding="utf-8"))
+        now = path.read_text(encoding="utf-8")
+        assert old in now
+        path.write_text(now.replace(old, new), encoding="utf-8")
+
+    yield replace
+    for path, text in before.items():
+        path.write_text(text, encoding="utf-8")
+
+
+def test_page_shows_the_recorded_output(built):
+    assert "['a rene'] 42" in built[0].page("small.html")
+
+
+def test_a_recording_that_holds_is_not_executed(built):
+    assert "Executing notebook" not in built[1]
+
+
+def test_page_shows_the_new_output_when_the_package_changed(built, edit):
+    edit("d2lrnn/text.py", ".casefold()", '.upper().casefold().replace("rene", "renata")')
+    done = built[0].build()
+    assert "chapters/small is executed: d2lrnn/text.py changed" in done.stdout
+    assert "['a renata'] 42" in built[0].page("small.html")
+
+
+def test_regression_names_the_cell_when_the_package_changed(built, edit):
+    edit("d2lrnn/text.py", ".casefold()", '.upper().casefold().replace("rene", "renata")')
+    assert "FAILED chapters/small.ipynb::Cell 1 " in built[0].regress().stdout
+
+
+def test_page_is_executed_when_a_text_changed(built, edit):
+    edit("d2lrnn/data/tide_clock.txt", "Françoise", "Françoise the Second")
+    assert "chapters/small is executed: d2lrnn/data/tide_clock.txt changed" in built[0].build().stdout
+
+
+def test_page_is_executed_when_its_recording_was_made_with_another_version(built, edit):
+    import numpy as np
+
+    edit("chapters/small.ipynb", f'"numpy": "{np.__version__}"', '"numpy": "1.0.0"')
+    output = built[0].build().stdout
+    assert f"chapters/small is executed: numpy was 1.0.0, now {np.__version__}" in output
+
+
+def test_page_shows_the_recording_again_when_the_change_is_undone(built, edit):
+    edit("d2lrnn/text.py", ".casefold()", '.upper().casefold().replace("rene", "renata")')
+    built[0].build()
+    edit("d2lrnn/text.py", '.upper().casefold().replace("rene", "renata")', ".casefold()")
+    built[0].build()
+    assert "['a rene'] 42" in built[0].page("small.html")
+
+
+@pytest.mark.parametrize("code", ["1 / 0", "import time\n\ntime.sleep(60)"], ids=["raises", "times out"])
+def test_build_fails_naming_the_page_whose_cell(code, built, edit):
+    edit("_config.yml", "timeout: 300", "timeout: 3")
+    edit("chapters/small.md", "print(", f"{code}\nprint(")
+    done = built[0].build()
+    assert done.returncode != 0
+    assert "chapters/small.md" in done.stdout + done.stderr
