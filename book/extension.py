@@ -1,4 +1,4 @@
-"""Sphinx extension: serves recordings to the build, and finds the repository's address.
+"""Sphinx extension: serves recordings to the build, MathJax from the site itself, and finds the repository.
 
 A chapter whose recording still holds is shown as recorded. Any other is executed by the build, so that no
 page shows a stale output.
@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import shutil
 from collections.abc import Sequence
+from importlib.resources import files
 from pathlib import Path
 
 import nbformat
@@ -35,13 +37,13 @@ def chapters_by_docname() -> dict[str, Path]:
 
 def state(path: Path) -> str:
     """Return a hash over all that decides a chapter's outputs: recording, d2lrnn, texts, versions."""
-    files = [
+    inputs = [
         path,
         recording_of(path),
         *sorted((ROOT / "d2lrnn").rglob("*.py")),
         *sorted((ROOT / "d2lrnn" / "data").glob("*")),
     ]
-    parts = [provenance.digest(file) for file in files if file.is_file()]
+    parts = [provenance.digest(file) for file in inputs if file.is_file()]
     parts += [f"{name}=={version}" for name, version in provenance.installed_versions().items()]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -106,6 +108,22 @@ def set_repository(_app: Sphinx, config: Config) -> None:
         options["use_repository_button"] = False
 
 
+def serve_mathjax(_app: Sphinx, config: Config) -> None:
+    """Let pages load MathJax from the site itself and not from another host."""
+    config.mathjax_path = "mathjax/tex-mml-chtml.js"
+
+
+def copy_mathjax(app: Sphinx, error: Exception | None) -> None:
+    """Copy MathJax's script and fonts, all that a page asks for, out of the package that carries them."""
+    if error or app.builder.format != "html":
+        return
+    source = Path(str(files("mathjax"))) / "static" / "mathjax" / "es5"
+    target = Path(app.outdir) / "_static" / "mathjax"
+    fonts = Path("output", "chtml", "fonts", "woff-v2")
+    shutil.copytree(source / fonts, target / fonts, dirs_exist_ok=True)
+    shutil.copy(source / "tex-mml-chtml.js", target)
+
+
 def drop_second_thebe(
     _app: Sphinx, _page: str, _template: str, context: dict[str, object], _doctree: object
 ) -> None:
@@ -118,6 +136,8 @@ def drop_second_thebe(
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension with Sphinx."""
     app.connect("config-inited", set_repository, priority=400)
+    app.connect("config-inited", serve_mathjax)
+    app.connect("build-finished", copy_mathjax)
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-before-read-docs", fill_cache)
     app.connect("html-page-context", drop_second_thebe, priority=900)

@@ -1,0 +1,209 @@
+"""Measure what the package claims of its speed and memory: one line per claim, exit status 1 if one fails.
+
+Two programs that are compared take turns, and the figure is the median of the ratios of their times, so that
+a machine that slows down for a while slows both. Run it from the repository's root with
+`python -m benchmarks.bench`; set D2LRNN_DATA to the folder of timemachine.txt to measure on that text.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import torch
+from nltk.lm import Laplace, Vocabulary
+from nltk.util import everygrams
+
+from benchmarks import textbook
+from d2lrnn.batching import random_batches, sequential_batches
+from d2lrnn.ngrams import NGramModel, ngram_counts
+from d2lrnn.text import load_corpus
+
+ORDERS = (1, 2, 3)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A figure and the bound that it must keep."""
+
+    text: str
+    figure: float
+    at_least: float | None = None
+    at_most: float | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the figure keeps the bound."""
+        return (self.at_least is None or self.figure >= self.at_least) and (
+            self.at_most is None or self.figure <= self.at_most
+        )
+
+    def __str__(self) -> str:
+        bound = f"at least {self.at_least:g}" if self.at_most is None else f"at most {self.at_most:g}"
+        return f"{'ok  ' if self.holds else 'FAIL'} {self.text}: {self.figure:.3g}, {bound}"
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text as token indices; its last tenth is held out."""
+
+    name: str
+    train: list[int]
+    held_out: list[int]
+    vocab_size: int
+
+
+def main() -> int:
+    """Print every claim as soon as it is measured, and return the exit status."""
+    characters, words = texts()
+    failed = 0
+    for claim in chain(
+        against_nltk(characters),
+        against_nltk(words),
+        memory(characters),
+        memory(words),
+        linear_cost(),
+        batching(),
+    ):
+        print(claim, flush=True)
+        failed += not claim.holds
+    print(f"{failed} of the claims failed" if failed else "all claims hold")
+    return min(failed, 1)
+
+
+def texts() -> tuple[Text, Text]:
+    """Return The Time Machine by characters and by words, or random tokens if its file is not there."""
+    if Path(os.environ.get("D2LRNN_DATA", ""), "timemachine.txt").is_file():
+        return tuple(
+            split(f"The Time Machine, {unit}s", corpus, len(vocab))
+            for unit in ("char", "word")
+            for corpus, vocab in [load_corpus("time_machine", unit)]
+        )
+    print("no timemachine.txt in $D2LRNN_DATA: random tokens instead, of Zipf's law")
+    return split("random characters", zipf(170_000, 28), 28), split("random words", zipf(33_000, 4580), 4580)
+
+
+def split(name: str, corpus: list[int], vocab_size: int) -> Text:
+    """Hold out the last tenth."""
+    cut = len(corpus) - round(len(corpus) / 10)
+    return Text(f"{name} ({len(corpus):,} tokens)", corpus[:cut], corpus[cut:], vocab_size)
+
+
+def zipf(length: int, vocab_size: int) -> list[int]:
+    """Return independent tokens of which the i-th most frequent has a probability proportional to 1 / i."""
+    weights = 1 / np.arange(1, vocab_size + 1)
+    return np.random.default_rng(0).choice(vocab_size, length, p=weights / weights.sum()).tolist()
+
+
+def against_nltk(text: Text) -> Iterator[Claim]:
+    """Compare fitting and scoring add-one models of orders 1 to 3 with nltk's."""
+    train, held_out = ([str(token) for token in tokens] for tokens in (text.train, text.held_out))
+    vocabulary = Vocabulary(
+        [str(token) for token in range(text.vocab_size - 1)]
+    )  # and one for unknown tokens
+    assert len(vocabulary) == text.vocab_size
+
+    def nltk() -> list[float]:
+        perplexities = []
+        for order in ORDERS:
+            model = Laplace(order, vocabulary=vocabulary)
+            model.fit([everygrams(train, max_len=order)])
+            ends = range(1, len(held_out) + 1)
+            perplexities.append(model.perplexity([tuple(held_out[max(i - order, 0) : i]) for i in ends]))
+        return perplexities
+
+    def ours() -> list[float]:
+        return [
+            NGramModel(order, add_k=1).fit(text.train, text.vocab_size).perplexity(text.held_out)
+            for order in ORDERS
+        ]
+
+    what = f"{text.name}: fit orders 1 to 3 and score the last tenth"
+    yield Claim(f"{what}, times as fast as nltk's Laplace", ratio(nltk, ours, repeats=3), at_least=20)
+    difference = np.max(np.abs(np.array(ours()) / nltk() - 1))
+    yield Claim(f"{what}, largest relative difference of perplexity", difference, at_most=1e-9)
+
+
+def memory(text: Text) -> Iterator[Claim]:
+    """Compare the peak of memory, the corpus included, with two corpora and a key and a count per n-gram."""
+    train, held_out = np.array(text.train), np.array(text.held_out)
+    assert train.dtype == np.int64
+    distinct = sum(len(ngram_counts(train, order)[1]) for order in ORDERS)
+    tracemalloc.start()
+    for order in ORDERS:
+        NGramModel(order).fit(train, text.vocab_size).perplexity(held_out)
+    peak = train.nbytes + tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    bound = 2 * train.nbytes + 16 * distinct
+    what = f"{text.name}: peak memory of that work and the corpus, {peak / 1e6:.2f} MB"
+    yield Claim(
+        f"{what}, as a share of 2 int64 corpora and 16 bytes per distinct n-gram", peak / bound, at_most=1
+    )
+
+
+def linear_cost() -> Iterator[Claim]:
+    """Compare the time per token of corpora of 1, 4 and 16 times the length."""
+    unit = 100_000
+    vocab_size = 5_000
+    corpus = np.array(zipf(16 * unit, vocab_size))
+
+    def work(length: int) -> Callable[[], object]:
+        train, held_out = corpus[: length * 9 // 10], corpus[length * 9 // 10 : length]
+        return lambda: [NGramModel(n).fit(train, vocab_size).perplexity(held_out) for n in ORDERS]
+
+    for times in (4, 16):
+        figure = ratio(work(times * unit), work(unit), repeats=7) / times
+        what = f"fit and score {times} x {unit:,} tokens: time per token relative to that of {unit:,}"
+        yield Claim(what, figure, at_most=1.5)
+
+
+def batching() -> Iterator[Claim]:
+    """Compare a pass over a million tokens with the textbooks' iterators."""
+    batch_size, num_steps = 32, 35
+    corpus = np.random.default_rng(0).integers(28, size=1_000_000).tolist()
+    tensor = torch.tensor(corpus)
+    for name, theirs, ours in (
+        (
+            "random_batches",
+            lambda: exhaust(textbook.random_batches(corpus, batch_size, num_steps)),
+            lambda: exhaust(random_batches(tensor, batch_size, num_steps)),
+        ),
+        (
+            "sequential_batches",
+            lambda: exhaust(textbook.sequential_batches(corpus, batch_size, num_steps)),
+            lambda: exhaust(sequential_batches(tensor, batch_size, num_steps)),
+        ),
+    ):
+        what = f"{name}: a pass over 1,000,000 tokens in batches of {batch_size} by {num_steps}"
+        yield Claim(f"{what}, times as fast as lists", ratio(theirs, ours, repeats=7), at_least=10)
+
+
+def exhaust(items: Iterable[object]) -> None:
+    """Go through all items."""
+    for _ in items:
+        pass
+
+
+def ratio(slow: Callable[[], object], fast: Callable[[], object], repeats: int) -> float:
+    """Return how many times as long the first takes: the median over pairs of runs."""
+    fast()
+    return statistics.median(seconds(slow) / seconds(fast) for _ in range(repeats))
+
+
+def seconds(run: Callable[[], object]) -> float:
+    """Time one run."""
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    sys.exit(main())
