@@ -11,11 +11,14 @@ import importlib
 __version__ = "0.1.0"
 
 _MODULES = {
+    "bpe": ("BPETokenizer",),
     "corpora": ("CORPORA", "DEFAULT", "load_text", "read_text"),
-    "text": ("BPETokenizer", "Vocab", "clean_lines", "load_corpus", "tokenize"),
+    "text": ("Vocab", "clean_lines", "load_corpus", "tokenize"),
     "figures": ("new_figure", "plot_curves", "show"),
     "measure": ("measured",),
     "ngrams": ("NGramModel", "ngram_counts", "unseen_share", "zipf_fit"),
+    "batching": ("WindowDataset", "random_batches", "sequential_batches", "split_corpus"),
+    "training": ("perplexity",),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+import reprlib
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,10 +16,18 @@ if TYPE_CHECKING:
     Tokens = Sequence[int] | NDArray[np.int64] | Tensor
 
 
+T = TypeVar("T")
+
+
+def _shown(value: object) -> str:
+    """Return a value, cut short if it is long, and its type."""
+    return f"{reprlib.repr(value)} ({type(value).__name__})"
+
+
 def integer(name: str, value: object, *, minimum: int | None = None) -> int:
     """Return `value` as an int, or raise if it is not a whole number of at least `minimum`."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an integer, got {value!r} ({type(value).__name__})")
+        raise TypeError(f"{name} must be an integer, got {_shown(value)}")
     if minimum is not None and value < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {int(value)}")
     return int(value)
@@ -42,7 +51,7 @@ def real(
 ) -> float:
     """Return `value` as a finite float within the bounds (only `minimum` may be met)."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number, got {value!r} ({type(value).__name__})")
+        raise TypeError(f"{name} must be a number, got {_shown(value)}")
     number = float(value)
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, got {number}")
@@ -58,8 +67,15 @@ def real(
 def string(name: str, value: object) -> str:
     """Return `value`, or raise TypeError if it is not a str."""
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be a str, got {value!r} ({type(value).__name__})")
+        raise TypeError(f"{name} must be a str, got {_shown(value)}")
     return value
+
+
+def ordered(name: str, items: Iterable[T], expected: str) -> Iterable[T]:
+    """Return `items` unless it is one str, or something that has no order or holds each item once."""
+    if isinstance(items, (str, Mapping, Set)) or not isinstance(items, Iterable):
+        raise TypeError(f"{name} must be {expected}, got {_shown(items)}")
+    return items
 
 
 def one_of(name: str, value: object, choices: Collection[str]) -> str:
@@ -101,7 +117,7 @@ def _integers(name: str, value: object) -> NDArray[np.int64]:
     import numpy as np
 
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, (Sequence, np.ndarray)):
-        raise TypeError(f"{name} must be a sequence of integers, got {value!r} ({type(value).__name__})")
+        raise TypeError(f"{name} must be a sequence of integers, got {_shown(value)}")
     try:
         array = np.asarray(value)
     except ValueError:

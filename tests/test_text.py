@@ -15,8 +15,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from d2lrnn.bpe import BPETokenizer
 from d2lrnn.corpora import CORPORA, load_text
-from d2lrnn.text import BPETokenizer, Vocab, clean_lines, load_corpus, tokenize
+from d2lrnn.text import Vocab, clean_lines, load_corpus, tokenize
 
 # clean_lines
 
