@@ -12,7 +12,7 @@ site: $(INSTALLED)
 	$(BIN)/jupyter-book build . -W -n --keep-going
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 record: $(INSTALLED)
 	$(BIN)/python -m book.record $(ONLY)
