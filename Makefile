@@ -6,7 +6,12 @@ PORT ?= 8000
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: site test record lint corpora links serve clean
+# An environment holds absolute paths, so a folder that was moved or copied needs a new one.
+ifneq ($(CURDIR),$(shell cat $(INSTALLED) 2>/dev/null))
+.PHONY: $(INSTALLED)
+endif
+
+.PHONY: site test record lint bench corpora links serve clean
 
 site: $(INSTALLED)
 	$(BIN)/jupyter-book build . -W -n --keep-going
@@ -15,13 +20,16 @@ test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 record: $(INSTALLED)
-	$(BIN)/python -m book.record $(ONLY)
+	$(BIN)/python -m book.record $(if $(ONLY),"$(ONLY)")
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/codespell
+
+bench: $(INSTALLED)
+	$(BIN)/python -m benchmarks.bench
 
 corpora: $(INSTALLED)
 	$(BIN)/python -m book.texts
@@ -39,6 +47,7 @@ clean:
 $(INSTALLED): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(not (3, 11) <= v <= (3, 13) and \
 	  "Python 3.11, 3.12 or 3.13 is needed, this is %d.%d: run make PYTHON=/path/to/python" % v)'
+	@if [ -f $@ ] && [ "$$(cat $@)" != "$(CURDIR)" ]; then rm -rf .venv; fi
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet -r requirements.txt
-	@touch $@
+	@echo "$(CURDIR)" > $@

@@ -9,11 +9,20 @@ from pathlib import Path
 
 import pytest
 from nbformat import NotebookNode
+from nbval import plugin
 from nbval.plugin import IPyNbCell, IPyNbFile
 
 from book import compare, provenance
-from book.notebooks import code_cells, read_recording, read_source
+from book.notebooks import code_cells, read_recording, read_source, use_this_checkout
 from book.record import expected
+
+# nbval would join the pieces of a stream over what stands between them, and drop what a carriage return
+# covers; book/compare.py joins neighbours only.
+plugin.coalesce_streams = list
+
+
+def pytest_configure() -> None:
+    use_this_checkout()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -111,6 +120,9 @@ class ComparedCell(IPyNbCell):
 def is_silenced(source: str) -> bool:
     """Tell whether a cell ends with a semicolon, which keeps Jupyter from showing its result."""
     skipped = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER, tokenize.DEDENT}
-    tokens = tokenize.generate_tokens(StringIO(source).readline)
-    code = [token.string for token in tokens if token.type not in skipped]
+    try:
+        tokens = tokenize.generate_tokens(StringIO(source).readline)
+        code = [token.string for token in tokens if token.type not in skipped]
+    except (tokenize.TokenError, SyntaxError):  # not Python: a cell magic, or a lesson on syntax errors
+        return False
     return code[-1:] == [";"]

@@ -20,12 +20,15 @@ FLOAT_RTOL = 1e-6
 # Series are published with six significant digits; 1e-4 is a hundredth of the smallest change that
 # matters (1 %).
 SERIES_RTOL = 1e-4
-# Below this share of a series' largest magnitude a value is rounding noise around zero.
+# A figure's description repeats some points of the series with four significant digits, so that a point
+# within its tolerance may be written with another last digit.
+DESCRIPTION_RTOL = 1e-3
+# Below this share of a figure's largest number of one kind a value is rounding noise around zero.
 SERIES_ATOL_SHARE = 1e-9
 
-_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+# Digits that touch a letter, as in a hash or a name, are part of a word.
+_NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]\d+)?(?!\w)")
 _INTEGER = re.compile(r"[-+]?\d+")
-_PICTURES = ("image/png", "image/jpeg", "image/svg+xml")
 
 Output = Mapping[str, object]
 
@@ -41,18 +44,18 @@ def differences(recorded: Iterable[Output], new: Iterable[Output]) -> list[str]:
         where = f"output {number} ({old_kind})"
         if old_kind != new_kind:
             found.append(f"{where}: got {new_kind}")
-            continue
-        if old.keys() != got.keys():
+        elif old.keys() != got.keys():
             found.append(f"{where}: recorded {sorted(old)}, got {sorted(got)}")
-            continue
-        for key in old:
-            found += [f"{where}, {key}: {line}" for line in _compare(key, old[key], got[key])]
+        else:
+            in_figure = SERIES_MIME in old
+            for key in old:
+                found += [f"{where}, {key}: {line}" for line in _compare(key, old[key], got[key], in_figure)]
     return found
 
 
 def mask_measured(text: str) -> str:
-    """Replace each value that `d2lrnn.measured` marked, so that two runs can be compared without it."""
-    return MEASURED.sub(r"<measured>\1", text)
+    """Replace each value that `d2lrnn.measured` marked, and the blanks that align it."""
+    return MEASURED.sub(r" <measured>\1 ", text)
 
 
 def _parts(outputs: Iterable[Output]) -> list[tuple[str, dict[str, object]]]:
@@ -60,17 +63,15 @@ def _parts(outputs: Iterable[Output]) -> list[tuple[str, dict[str, object]]]:
     parts: list[tuple[str, dict[str, object]]] = []
     for output in outputs:
         kind = str(output["output_type"])
+        content: dict[str, object]
         if kind == "stream":
             kind, content = str(output["name"]), {"text": _text(output["text"])}
             if parts and parts[-1][0] == kind:
-                parts[-1][1]["text"] += content["text"]  # type: ignore[operator]
-                continue
+                content["text"] = f"{parts.pop()[1]['text']}{content['text']}"
         elif kind == "error":
             content = {"ename": output["ename"], "evalue": output["evalue"]}
         else:
             content = dict(output["data"])  # type: ignore[call-overload]
-            if SERIES_MIME in content:  # the picture is drawn from the series, which is compared
-                content = {key: value for key, value in content.items() if key in (SERIES_MIME, "text/plain")}
         parts.append((kind, content))
     return parts
 
@@ -79,72 +80,74 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else "".join(value)  # type: ignore[arg-type]
 
 
-def _compare(key: str, old: object, new: object) -> list[str]:
-    if key in _PICTURES:
-        return ["a picture without its data cannot be compared: display it with d2lrnn.show"]
+def _compare(key: str, old: object, new: object, in_figure: bool) -> list[str]:
     if key == SERIES_MIME:
-        return _compare_series(_json(old), _json(new))
-    if isinstance(old, (Mapping, int, float)) or isinstance(new, (Mapping, int, float)):
-        return [] if old == new else [f"recorded {old!r}, got {new!r}"]
-    return _compare_text(_text(old), _text(new))
+        return _compare_series(_json(old), _json(new), 0.0)
+    if key in ("text", "ename", "evalue") or key.startswith("text/"):
+        old, new = _text(old), _text(new)
+        if in_figure and key == "text/html":  # drawn from the series, which is compared
+            return [] if bool(old) == bool(new) else ["one of the pictures is empty"]
+        return _compare_text(old, new, DESCRIPTION_RTOL if in_figure else FLOAT_RTOL)
+    if key.startswith("image/"):
+        return ["a picture without its data cannot be compared: display it with d2lrnn.show"]
+    return [] if _json(old) == _json(new) else [f"recorded {_shorten(old)}, got {_shorten(new)}"]
 
 
 def _json(value: object) -> object:
-    return json.loads(value) if isinstance(value, str) else value
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except json.JSONDecodeError:
+        return value
 
 
-def _compare_text(old: str, new: str) -> list[str]:
+def _compare_text(old: str, new: str, rtol: float) -> list[str]:
     old, new = mask_measured(old), mask_measured(new)
     if _NUMBER.sub("0", old) != _NUMBER.sub("0", new):
         return [f"recorded {_shorten(old)}, got {_shorten(new)}"]
     return [
         f"recorded {a}, got {b}"
         for a, b in zip(_NUMBER.findall(old), _NUMBER.findall(new), strict=True)
-        if not _same_number(a, b)
+        if not _same_number(a, b, rtol)
     ]
 
 
-def _same_number(old: str, new: str) -> bool:
-    if _INTEGER.fullmatch(old) or _INTEGER.fullmatch(new):
+def _same_number(old: str, new: str, rtol: float) -> bool:
+    if rtol == FLOAT_RTOL and (_INTEGER.fullmatch(old) or _INTEGER.fullmatch(new)):
         return old == new
-    return math.isclose(float(old), float(new), rel_tol=FLOAT_RTOL)
+    return math.isclose(float(old), float(new), rel_tol=rtol)
 
 
-def _compare_series(old: object, new: object) -> list[str]:
-    """Compare two descriptions of a figure: text exactly, lists of numbers point by point."""
+def _compare_series(old: object, new: object, scale: float) -> list[str]:
+    """Compare two descriptions of a figure: words and integers exactly, floats with tolerance.
+
+    `scale` is the largest magnitude among the numbers that stand together with `old`.
+    """
     if isinstance(old, dict) and isinstance(new, dict):
         if old.keys() != new.keys():
             return [f"recorded {sorted(old)}, got {sorted(new)}"]
-        return [f"{key}: {line}" for key in old for line in _compare_series(old[key], new[key])]
-    if isinstance(old, list) and isinstance(new, list) and old and all(map(_is_number, old + new)):
+        return [f"{key}: {line}" for key in old for line in _compare_series(old[key], new[key], scale)]
+    if isinstance(old, list) and isinstance(new, list):
         if len(old) != len(new):
             return [f"recorded {len(old)} points, got {len(new)}"]
-        scale = max((abs(value) for value in old if math.isfinite(value)), default=0.0)
-        return [
-            f"point {i}: recorded {a}, got {b}"
-            for i, (a, b) in enumerate(zip(old, new, strict=True))
-            if not _close(a, b, scale)
-        ]
-    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        return [
-            f"{i}: {line}"
-            for i, (a, b) in enumerate(zip(old, new, strict=True))
-            for line in _compare_series(a, b)
-        ]
-    if _is_number(old) and _is_number(new):
-        return [] if _close(old, new, abs(old)) else [f"recorded {old}, got {new}"]
-    return [] if old == new else [f"recorded {old!r}, got {new!r}"]
+        scale = max(scale, _largest(old))
+        pairs = enumerate(zip(old, new, strict=True))
+        return [f"point {i}: {line}" for i, (a, b) in pairs for line in _compare_series(a, b, scale)]
+    if isinstance(old, float) and isinstance(new, (int, float)) and not isinstance(new, bool):
+        atol = SERIES_ATOL_SHARE * max(scale, abs(old))
+        same = math.isclose(old, new, rel_tol=SERIES_RTOL, abs_tol=atol)
+        return [] if same else [f"recorded {old}, got {new}"]
+    same = old == new and isinstance(old, bool) == isinstance(new, bool)
+    return [] if same else [f"recorded {old!r}, got {new!r}"]
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def _largest(values: list[object]) -> float:
+    """Return the largest magnitude among the numbers of a list, however deep."""
+    sizes = [
+        _largest(v) if isinstance(v, list) else abs(v) for v in values if isinstance(v, (list, int, float))
+    ]
+    return float(max(sizes, default=0.0))
 
 
-def _close(old: float, new: float, scale: float) -> bool:
-    if math.isnan(old) or math.isnan(new):
-        return math.isnan(old) and math.isnan(new)
-    return math.isclose(old, new, rel_tol=SERIES_RTOL, abs_tol=SERIES_ATOL_SHARE * scale)
-
-
-def _shorten(text: str, limit: int = 400) -> str:
-    return repr(text if len(text) <= limit else text[:limit] + "…")
+def _shorten(value: object, limit: int = 400) -> str:
+    text = repr(value)
+    return text if len(text) <= limit else text[:limit] + "…"

@@ -21,10 +21,20 @@ from nbformat import NotebookNode
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
+from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
 from book import provenance
-from book.notebooks import ROOT, code_cells, is_setup, read_recording, read_source, recording_of, sources
+from book.notebooks import (
+    ROOT,
+    code_cells,
+    own_code_cells,
+    read_recording,
+    read_source,
+    recording_of,
+    sources,
+    use_this_checkout,
+)
 
 LOGGER = logging.getLogger(__name__)
 REPOSITORY_VARIABLE = "D2LRNN_REPOSITORY"
@@ -41,7 +51,7 @@ def state(path: Path) -> str:
         path,
         recording_of(path),
         *sorted((ROOT / "d2lrnn").rglob("*.py")),
-        *sorted((ROOT / "d2lrnn" / "data").glob("*")),
+        *provenance.data_files(),
     ]
     parts = [provenance.digest(file) for file in inputs if file.is_file()]
     parts += [f"{name}=={version}" for name, version in provenance.installed_versions().items()]
@@ -58,7 +68,7 @@ def find_outdated(_app: Sphinx, env: BuildEnvironment, *_changes: set[str]) -> l
     ]
 
 
-def fill_cache(app: Sphinx, _env: BuildEnvironment, docnames: Sequence[str]) -> None:
+def fill_cache(app: Sphinx, env: BuildEnvironment, docnames: Sequence[str]) -> None:
     """Put into jupyter-cache the recordings that hold, and take out what it has of chapters whose do not."""
     chapters = chapters_by_docname()
     cache = get_cache(
@@ -67,6 +77,8 @@ def fill_cache(app: Sphinx, _env: BuildEnvironment, docnames: Sequence[str]) -> 
     versions = provenance.installed_versions()
     for docname in docnames:
         if docname not in chapters:
+            if "{code-cell}" in Path(env.doc2path(docname)).read_text(encoding="utf-8"):
+                raise ExtensionError(f"{docname} has code cells, but only pages of chapters/ are recorded")
             continue
         source = read_source(chapters[docname])
         recording = recording_of(chapters[docname])
@@ -86,8 +98,7 @@ def fill_cache(app: Sphinx, _env: BuildEnvironment, docnames: Sequence[str]) -> 
 def with_outputs(source: NotebookNode, recording: NotebookNode) -> NotebookNode:
     """Return `source` with the outputs of its recording, cell by cell."""
     filled = nbformat.from_dict(source)
-    own = [cell for cell in code_cells(recording) if not is_setup(cell)]
-    for cell, recorded in zip(code_cells(filled), own, strict=True):
+    for cell, recorded in zip(code_cells(filled), own_code_cells(recording), strict=True):
         if cell.source != recorded.source:
             raise ValueError(f"the recording has {recorded.source!r} where the chapter has {cell.source!r}")
         cell.outputs = recorded.outputs
@@ -135,6 +146,7 @@ def drop_second_thebe(
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension with Sphinx."""
+    use_this_checkout()
     app.connect("config-inited", set_repository, priority=400)
     app.connect("config-inited", serve_mathjax)
     app.connect("build-finished", copy_mathjax)

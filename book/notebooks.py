@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -19,7 +21,8 @@ CELL_TIMEOUT = int(
     yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["execute"]["timeout"]
 )  # seconds
 
-# Colab and a bare laptop have no d2lrnn; a checkout that was installed skips all of this.
+# Colab and a bare laptop have no d2lrnn; where it is installed, all of this is skipped. A name that is not
+# published yet is looked for in local wheel folders only: on an index, anybody could take it.
 SETUP = """\
 # Installs the course's package where it is missing, as on Colab.
 import importlib.util
@@ -29,13 +32,19 @@ import sys
 
 if importlib.util.find_spec("d2lrnn") is None:
     checkout = pathlib.Path("../d2lrnn/__init__.py").is_file()
-    source = ".." if checkout else "{requirement}"
-    command = [sys.executable, "-m", "pip", "install", "--quiet", source]
+    source = [".."] if checkout else {source}
+    command = [sys.executable, "-m", "pip", "install", "--quiet", *source]
     if subprocess.run(command, check=False).returncode != 0:
         raise ModuleNotFoundError(
-            f"d2lrnn could not be installed from {{source}}. In a copy of "
-            "the course's repository, run: pip install ."
+            f"d2lrnn could not be installed from {{source[-1]}}. In a copy "
+            "of the course's repository, run: pip install ."
         )"""
+
+
+def use_this_checkout() -> None:
+    """Let the kernels that this process starts import d2lrnn from here, whatever is installed."""
+    paths = [str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
 
 
 def sources() -> list[Path]:
@@ -49,8 +58,20 @@ def recording_of(source: Path) -> Path:
 
 
 def read_source(path: Path) -> NotebookNode:
-    """Read a MyST chapter as a notebook without outputs."""
-    return jupytext.reads(path.read_text(encoding="utf-8"), fmt="md:myst")
+    """Read a MyST chapter as a notebook without outputs.
+
+    Raises
+    ------
+    ValueError
+        If the file is not UTF-8, or its header names no kernel.
+    """
+    try:
+        notebook = jupytext.reads(path.read_text(encoding="utf-8-sig"), fmt="md:myst")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path.name} is not UTF-8: {error}") from error
+    if code_cells(notebook) and "kernelspec" not in notebook.metadata:
+        raise ValueError(f"{path.name} has code cells, but its header has no kernelspec")
+    return notebook
 
 
 def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
@@ -58,14 +79,14 @@ def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def portable(source: NotebookNode, name: str, requirement: str) -> NotebookNode:
+def portable(source: NotebookNode, name: str, install: list[str]) -> NotebookNode:
     """Return the notebook that readers get, not yet executed.
 
-    It is `source` with MyST turned into plain Markdown and a first cell that installs `requirement` (what
-    pip is given) when d2lrnn is missing. Cell ids come from content, so that an edit moves only its own.
+    It is `source` with MyST turned into plain Markdown and a first cell that installs d2lrnn, with `install`
+    as pip's arguments, when it is missing. Cell ids come from content, so that an edit moves only its own.
     """
     setup = nbformat.v4.new_code_cell(
-        SETUP.format(requirement=requirement), metadata={"tags": ["remove-cell", "setup"]}
+        SETUP.format(source=json.dumps(install)), metadata={"tags": ["remove-cell"]}
     )
     texts = to_markdown([(cell.cell_type, cell.source) for cell in source.cells], name)
     cells = [setup]
@@ -84,9 +105,9 @@ def portable(source: NotebookNode, name: str, requirement: str) -> NotebookNode:
     return nbformat.from_dict({"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": cells})
 
 
-def is_setup(cell: NotebookNode) -> bool:
-    """Tell the cell that `portable` put first from a chapter's own."""
-    return "setup" in cell.metadata.get("tags", [])
+def own_code_cells(recording: NotebookNode) -> list[NotebookNode]:
+    """Return the code cells of a recording that are its chapter's, without the one `portable` put first."""
+    return code_cells(recording)[1:]
 
 
 def read_recording(path: Path) -> NotebookNode:

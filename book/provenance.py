@@ -5,26 +5,34 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import re
 from importlib import metadata
 from pathlib import Path
 
 from nbformat import NotebookNode
 
-from book.notebooks import ROOT, code_cells
+from book.notebooks import CHAPTERS, ROOT, code_cells
+from d2lrnn.measure import MEASURED
 
 KEY = "d2lrnn"  # where a recording's metadata holds its provenance
 PACKAGES = ("matplotlib", "numpy", "torch")
 
-# Run in the chapter's kernel after its last cell: the files of d2lrnn that the chapter came to load.
+# Run in the chapter's kernel after its last cell: the files of all modules that the chapter came to load.
 LIST_MODULES = """\
-import json, sys
-print(json.dumps(sorted(m.__file__ for n, m in sys.modules.items() if n.split(".")[0] == "d2lrnn")))
+import builtins, json, sys
+builtins.print(json.dumps([f for m in [*sys.modules.values()] if (f := getattr(m, "__file__", None))]))
 """
 
 
 def digest(path: Path) -> str:
-    """Return the SHA-256 of a text file, whatever its line ends."""
-    return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
+    """Return the SHA-256 of a file, whatever its line ends.
+
+    In the package's `__init__.py` the table of names is left out: a name more changes no output.
+    """
+    content = path.read_bytes().replace(b"\r\n", b"\n")
+    if path == ROOT / "d2lrnn" / "__init__.py":
+        content = re.sub(rb"^_MODULES = \{.*?^\}\n", b"", content, flags=re.DOTALL | re.MULTILINE)
+    return hashlib.sha256(content).hexdigest()
 
 
 def installed_versions() -> dict[str, str]:
@@ -34,39 +42,49 @@ def installed_versions() -> dict[str, str]:
 
 def pinned_versions() -> dict[str, str]:
     """Return the versions of the same packages that requirements.txt pins."""
-    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    pins = dict(line.split("#")[0].strip().split("==") for line in lines if "==" in line)
-    return {name: pins[name] for name in PACKAGES}
+    text = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    return {name: re.search(rf"^{name}==([^\s;#]+)", text, re.MULTILINE)[1] for name in PACKAGES}
 
 
 def code_digest(source: NotebookNode) -> str:
-    """Return one hash over a chapter's code cells, in order."""
-    code = json.dumps([cell.source for cell in code_cells(source)])
+    """Return one hash over a chapter's code cells, in order, with their tags."""
+    code = json.dumps([[cell.source, cell.metadata.get("tags", [])] for cell in code_cells(source)])
     return hashlib.sha256(code.encode()).hexdigest()
 
 
-def describe(source: NotebookNode, modules: list[str]) -> dict[str, object]:
-    """Return the provenance of a recording of `source` that loaded `modules` (file paths of d2lrnn).
+def outputs_digest(recording: NotebookNode) -> str:
+    """Return one hash over a recording's outputs but for measured values, which tells an edit by hand."""
+    outputs = json.dumps([cell.outputs for cell in code_cells(recording)], sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(MEASURED.sub("", outputs).encode()).hexdigest()
+
+
+def data_files() -> list[Path]:
+    """Return the files that chapters may read: the package's data, and what lies beside the chapters."""
+    found = [path for path in CHAPTERS.iterdir() if path.suffix not in (".md", ".ipynb", ".toml")]
+    found += (ROOT / "d2lrnn" / "data").iterdir()
+    return sorted(path for path in found if path.is_file() and not path.name.startswith("."))
+
+
+def describe(source: NotebookNode, recording: NotebookNode, modules: list[str]) -> dict[str, object]:
+    """Return the provenance of the `recording` of `source` that loaded `modules` (their files).
 
     Raises
     ------
     RuntimeError
-        If a module was loaded from outside this checkout, so that its hash would say nothing about it.
+        If d2lrnn was loaded from outside this checkout, so that its hash would say nothing about it.
     """
-    files: dict[str, str] = {}
-    for module in modules:
-        path = Path(module).resolve()
-        if not path.is_relative_to(ROOT):
+    paths = [Path(module).resolve() for module in modules]
+    for path in paths:
+        if path.parent.name == "d2lrnn" and path.parent != ROOT / "d2lrnn":
             raise RuntimeError(
                 f"d2lrnn was imported from outside this checkout ({path.parent}): run `pip install -e .` here"
             )
-        files[path.relative_to(ROOT).as_posix()] = digest(path)
-    if "d2lrnn/corpora.py" in files:
-        texts = sorted((ROOT / "d2lrnn" / "data").glob("*.txt"))
-        files |= {path.relative_to(ROOT).as_posix(): digest(path) for path in texts}
+    own = {path for path in paths if path.parent in (ROOT / "d2lrnn", CHAPTERS)}
+    files = {path.relative_to(ROOT).as_posix(): digest(path) for path in own.union(data_files())}
     return {
         "code": code_digest(source),
         "files": dict(sorted(files.items())),
+        "outputs": outputs_digest(recording),
         "versions": installed_versions(),
         "python": platform.python_version(),  # noted only: it does not make a recording stale
     }
@@ -83,13 +101,18 @@ def changes(recording: NotebookNode, source: NotebookNode, versions: dict[str, s
     found = []
     if recorded["code"] != code_digest(source):
         found.append("the chapter's code changed")
+    if recorded["outputs"] != outputs_digest(recording):
+        found.append("its outputs were edited by hand")
     for name, was in recorded["files"].items():
         path = ROOT / name
         if not path.is_file():
             found.append(f"{name} is gone")
         elif digest(path) != was:
             found.append(f"{name} changed")
-    for name, was in recorded["versions"].items():
-        if versions[name] != was:
-            found.append(f"{name} was {was}, now {versions[name]}")
+    for path in data_files():
+        if path.relative_to(ROOT).as_posix() not in recorded["files"]:
+            found.append(f"{path.relative_to(ROOT).as_posix()} is new")
+    for name in PACKAGES:
+        if recorded["versions"][name] != versions[name]:
+            found.append(f"{name} was {recorded['versions'][name]}, now {versions[name]}")
     return found

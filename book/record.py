@@ -6,13 +6,14 @@ Usage: python -m book.record [chapters/NAME.md ...]   (all chapters when none is
 from __future__ import annotations
 
 import json
+import re
 import sys
 from importlib import metadata
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, CellTimeoutError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
 import d2lrnn
@@ -28,6 +29,7 @@ from book.notebooks import (
     read_source,
     recording_of,
     sources,
+    use_this_checkout,
     write_recording,
 )
 
@@ -36,18 +38,18 @@ class RecordingError(Exception):
     """A chapter could not be recorded; the message names the chapter and the cell."""
 
 
-def requirement() -> str:
-    """Return what a notebook without the package hands to pip: the repository if known, else the name."""
+def install_arguments() -> list[str]:
+    """Return what a notebook without the package hands to pip: its repository, or local wheel folders."""
     for entry in metadata.metadata("d2lrnn").get_all("Project-URL", []):
         label, _, address = entry.partition(", ")
         if label == "Repository":
-            return f"d2lrnn @ git+{address}@v{d2lrnn.__version__}"
-    return f"d2lrnn=={d2lrnn.__version__}"
+            return [f"d2lrnn @ git+{address}@v{d2lrnn.__version__}"]
+    return ["--no-index", f"d2lrnn=={d2lrnn.__version__}"]
 
 
 def expected(path: Path) -> NotebookNode:
     """Return the notebook that the chapter at `path` should be recorded as, without outputs."""
-    return portable(read_source(path), path.relative_to(ROOT).as_posix(), requirement())
+    return portable(read_source(path), path.relative_to(ROOT).as_posix(), install_arguments())
 
 
 def record(path: Path) -> NotebookNode:
@@ -56,8 +58,9 @@ def record(path: Path) -> NotebookNode:
     Raises
     ------
     RecordingError
-        If a cell raises, times out or writes to stderr.
+        If a cell raises, times out, is not run, or shows what differs from run to run or machine to machine.
     """
+    name = path.relative_to(ROOT).as_posix()
     notebook = expected(path)
     probe = nbformat.v4.new_code_cell(provenance.LIST_MODULES)
     notebook.cells.append(probe)
@@ -69,22 +72,37 @@ def record(path: Path) -> NotebookNode:
     )
     try:
         client.execute()
-    except (CellExecutionError, CellTimeoutError) as error:
-        raise RecordingError(f"{path.relative_to(ROOT).as_posix()}: {error}") from error
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+        raise RecordingError(f"{name}: {error}") from error
     notebook.cells.remove(probe)
-    modules = json.loads(probe.outputs[0].text)
     for number, cell in enumerate(code_cells(notebook)):
         cell.outputs = _settle(cell.outputs)
-        for output in cell.outputs:
-            if output.output_type == "stream" and output.name == "stderr":
-                where = f"{path.relative_to(ROOT).as_posix()}, code cell {number}"
-                raise RecordingError(f"{where} writes to stderr:\n{output.text}")
+        if fault := _fault(cell):
+            raise RecordingError(f"{name}, code cell {number} {fault}")
+    source = read_source(path)
     notebook.metadata = {
         "kernelspec": notebook.metadata.kernelspec,
         "language_info": {"name": "python"},
-        provenance.KEY: provenance.describe(read_source(path), modules),
+        provenance.KEY: provenance.describe(source, notebook, json.loads(probe.outputs[0].text)),
     }
     return nbformat.from_dict(notebook)
+
+
+def _fault(cell: NotebookNode) -> str | None:
+    """Say what keeps an executed cell from being recorded, if anything does."""
+    if cell.execution_count is None:
+        return "was not run"
+    for output in cell.outputs:
+        if output.output_type == "stream" and output.name == "stderr":
+            return f"writes to stderr:\n{output.text}"
+        text = json.dumps(output)
+        if address := re.search(r"\b0x[0-9a-f]{8,}", text):
+            return f"shows a memory address: {address[0]}"
+        if str(ROOT) in text:
+            return f"shows a path of this machine: {ROOT}"
+        if "application/vnd.jupyter.widget-view+json" in text:
+            return "shows a live widget, which a page cannot: use d2lrnn.explore"
+    return None
 
 
 def _settle(outputs: list[NotebookNode]) -> list[NotebookNode]:
@@ -108,6 +126,7 @@ def same_but_for_times(a: NotebookNode, b: NotebookNode) -> bool:
 
 def main(arguments: list[str]) -> int:
     """Record the named chapters, or all; return the exit status."""
+    use_this_checkout()
     known = sources()
     chosen = [Path(argument).resolve() for argument in arguments] or known
     for path in chosen:
@@ -119,7 +138,7 @@ def main(arguments: list[str]) -> int:
         target = recording_of(path)
         try:
             new = record(path)
-        except RecordingError as error:
+        except (RecordingError, RuntimeError, ValueError) as error:
             print(error, file=sys.stderr)
             return 1
         if target.is_file() and same_but_for_times(read_recording(target), new):

@@ -6,7 +6,7 @@ import re
 
 from d2lrnn import _checks
 
-MEASURED = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]\d+)?( \S+ \(measured\))")
+MEASURED = re.compile(r" *(?<![\w.,])-?\d{1,3}(?:,?\d{3})*(?:\.\d+)?(?:e[-+]\d+)?( \S+ \(measured\)) *")
 
 
 def measured(value: float, unit: str) -> str:

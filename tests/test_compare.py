@@ -15,10 +15,14 @@ def result(text, **more):
     return {"output_type": "execute_result", "data": {"text/plain": text, **more}}
 
 
-def figure(y, alt="a curve", label="loss"):
+def data(value):
+    return {"output_type": "display_data", "data": {"application/json": value}}
+
+
+def figure(y, alt="a curve", label="loss", picture="<svg/>"):
     series = {"xlabel": "step", "ylabel": label, "series": {"run": {"x": [1, 2, 3], "y": y}}}
-    data = {"text/plain": alt, "text/html": "<svg/>", SERIES_MIME: series}
-    return {"output_type": "display_data", "data": data}
+    bundle = {"text/plain": alt, "text/html": picture, SERIES_MIME: series}
+    return {"output_type": "display_data", "data": bundle}
 
 
 def error(ename="ValueError", evalue="bad"):
@@ -35,6 +39,20 @@ SAME = [
     pytest.param([figure(["nan", 1.0])], [figure(["nan", 1.0])], id="points without a number"),
     pytest.param([error()], [{**error(), "traceback": []}], id="another traceback"),
     pytest.param([stream(measured(1.5, "s"))], [stream(measured(2.5, "s"))], id="measured value"),
+    pytest.param(
+        [stream(f"a{measured(1.24, 's'):>20}|")],
+        [stream(f"a{measured(12.2, 's'):>20}|")],
+        id="measured values in a column",
+    ),
+    pytest.param(
+        [figure([1.0], alt="up to 0.1234")],
+        [figure([1.0], alt="up to 0.1235")],
+        id="last digit in a figure's description",
+    ),
+    pytest.param([figure([3.0, 0.0, "nan"])], [figure([3.0, 1e-12, "nan"])], id="noise beside no number"),
+    pytest.param([figure([[3.0], [0.0]])], [figure([[3.0], [1e-12]])], id="noise in a row of its own"),
+    pytest.param([data([1, {"a": 2}])], [data([1, {"a": 2}])], id="equal JSON"),
+    pytest.param([data(None)], [data(None)], id="JSON null"),
 ]
 
 DIFFERENT = [
@@ -61,6 +79,20 @@ DIFFERENT = [
     pytest.param([error()], [error(ename="TypeError")], id="error type"),
     pytest.param([error()], [error(evalue="worse")], id="error message"),
     pytest.param([error()], [], id="no error"),
+    pytest.param([stream("sha 12345678e2ab")], [stream("sha 12345679e2ab")], id="hash"),
+    pytest.param([stream("layer2 1e5b")], [stream("layer3 1e5b")], id="number in a name"),
+    pytest.param([data(["a", "bc"])], [data(["ab", "c"])], id="JSON list"),
+    pytest.param([figure([20000])], [figure([20001])], id="integer in a series"),
+    pytest.param([figure([1.0])], [figure([True])], id="truth value in a series"),
+    pytest.param(
+        [figure([1.0], alt="up to 0.123")], [figure([1.0], alt="up to 0.133")], id="number in description"
+    ),
+    pytest.param([figure([1.0])], [figure([1.0], picture="")], id="empty picture"),
+    pytest.param(
+        [stream(f"n=12,{measured(1.5, 's')}")],
+        [stream(f"n=13,{measured(1.5, 's')}")],
+        id="integer glued to a measured value",
+    ),
     pytest.param(
         [stream("took " + measured(1, "s"))],
         [stream("tock " + measured(1, "s"))],
@@ -96,4 +128,4 @@ def test_difference_names_the_point_that_moved():
 
 @pytest.mark.parametrize("value", [0.00012345, 1.5, 123456.0, 2.5e7, -3.0])
 def test_measured_values_of_any_size_are_masked(value):
-    assert mask_measured(f"took {measured(value, 'tokens/s')}.") == "took <measured> tokens/s (measured)."
+    assert mask_measured(f"took {measured(value, 'tokens/s')}.") == "took <measured> tokens/s (measured) ."

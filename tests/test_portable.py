@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from book.portable import PortableError, to_markdown
@@ -25,7 +27,7 @@ PAIRS = [
         id="dropdown",
     ),
     pytest.param(
-        "```{math}\n:label: e\na = b\n```\nby {eq}`e`", "$$\na = b\n\\tag{1}\n$$\nby (1)", id="equation"
+        "```{math}\n:label: e\na = b\n```\nby {eq}`e`", "$$\na = b\n\\tag{1}\n$$\n\nby (1)", id="equation"
     ),
     pytest.param("$$\na = b\n$$ (e)\nby {eq}`e`", "$$\na = b\n\\tag{1}\n$$\nby (1)", id="dollar equation"),
     pytest.param("see {ref}`there <label>` and {math}`x^2`", "see there and $x^2$", id="roles"),
@@ -51,6 +53,18 @@ def test_myst_becomes_plain_markdown(source, plain):
         "```{unheard-of}\nx\n```",
         "{unheard}`x`",
         "{ref}`bare-label`",
+        "{term}`hidden\nstate`",
+        "- item\n\n  ```{note}\n  x\n  ```",
+        "~~~{note}\nx\n~~~",
+        "``` {note}\nx\n```",
+        ":::{.class}\nx\n:::",
+        "> ```{note}\n> x\n> ```",
+        "[](rnn.md)",
+        "[a][r]\n\n[r]: rnn.md",
+        "$$ a = b $$ (e)",
+        "```{note}\n---\nclass: x\n---\ny\n```",
+        "```{code-block} python\n:caption: c\nx\n```",
+        "```{exercise} Numbered\n:label: n\nx\n```",
         "{eq}`nowhere`",
         "```{note}\nnever closed",
         "```{solution-start} nowhere\n```",
@@ -64,18 +78,18 @@ def test_unknown_or_broken_myst_is_an_error_naming_the_chapter(source):
         convert(source)
 
 
-EXERCISE = "```{exercise-start} Count\n:label: c\n```\nHow many?\n```{exercise-end}\n```"
+EXERCISE = "```{exercise-start} Count\n:label: c\n:nonumber:\n```\nHow many?\n```{exercise-end}\n```"
 OPEN = "```{solution-start} c\n:class: dropdown\n```"
 CLOSE = "```{solution-end}\n```"
 
 
-def test_exercise_is_numbered_and_named():
-    assert convert(EXERCISE) == ["**Exercise 1 (Count).**\nHow many?"]
+def test_exercise_is_named():
+    assert convert(EXERCISE) == ["**Exercise (Count).**\n\nHow many?"]
 
 
 def test_solution_in_one_cell_is_folded():
-    summary = "<details><summary>Solution to Exercise 1 (Count)</summary>"
-    assert convert(EXERCISE, f"{OPEN}\nTwo.\n{CLOSE}")[1] == f"{summary}\n\nTwo.\n</details>"
+    summary = "<details><summary>Solution to Exercise (Count)</summary>"
+    assert convert(EXERCISE, f"{OPEN}\nTwo.\n{CLOSE}")[1] == f"{summary}\n\nTwo.\n\n</details>"
 
 
 def test_solution_over_cells_is_folded_in_each():
@@ -105,8 +119,37 @@ def test_cells_of_a_solution_are_marked():
 def test_solution_that_is_all_code_says_where_it_is():
     cells = [("markdown", EXERCISE), ("markdown", OPEN), ("code", "1"), ("markdown", CLOSE)]
     texts = [text for text, _ in to_markdown(cells, "chapter")]
-    assert texts[1] == "*Solution to Exercise 1 (Count) is in the next cell, which is folded.*"
+    assert texts[1] == "*Solution to Exercise (Count) is in the next cell, which is folded.*"
     assert texts[3] == ""
+
+
+def test_solution_with_a_dropdown_is_balanced():
+    dropdown = "```{dropdown} More\nThere is.\n```"
+    cells = [
+        ("markdown", EXERCISE),
+        ("markdown", f"{OPEN}\n{dropdown}"),
+        ("code", "1"),
+        ("markdown", f"{dropdown}\n{CLOSE}"),
+    ]
+    texts = [text for text, _ in to_markdown(cells, "chapter")]
+    assert [text.count("<details>") for text in texts] == [0, 2, 0, 2]
+    assert [text.count("</details>") for text in texts] == [0, 2, 0, 2]
+
+
+def test_two_solutions_meet_in_one_cell():
+    other = EXERCISE.replace("Count", "Weigh").replace(": c", ": w")
+    between = f"Two.\n{CLOSE}\n{OPEN.replace(' c', ' w')}\nThree."
+    cells = [
+        ("markdown", EXERCISE + "\n" + other),
+        ("markdown", OPEN),
+        ("code", "1"),
+        ("markdown", between),
+        ("code", "2"),
+        ("markdown", CLOSE),
+    ]
+    text = to_markdown(cells, "chapter")[3][0]
+    summaries = ["Solution to Exercise (Count), continued", "Solution to Exercise (Weigh)"]
+    assert re.findall("<summary>(.*?)</summary>", text) == summaries
 
 
 def test_open_solution_at_the_end_is_an_error():

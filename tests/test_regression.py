@@ -25,6 +25,9 @@ CELLS = {
     "new output": ("print('new')", lambda cell: cell.outputs.clear()),
     "never run": ("1 + 1", lambda cell: cell.update(execution_count=None, outputs=[])),
     "marked to be ignored": ("# NBVAL_IGNORE_OUTPUT\nprint('56')", lambda cell: replace(cell, "56", "57")),
+    "output in another order": ("print('a')\n" + CURVE + "\nprint('b')", lambda cell: swap_outputs(cell)),
+    "covered by a carriage return": ("print('loss 1', end='\\r')", lambda cell: replace(cell, "1", "9")),
+    "not Python": ("%%html\n<p>f(x</p>", None),
     "does not raise": ("int('1');", None),
 }
 TAGS = {list(CELLS).index(name): "raises-exception" for name in ("meant to raise",)}
@@ -40,6 +43,10 @@ def replace(cell, old, new):
 def move_point(cell):
     series = cell.outputs[0].data["application/vnd.d2lrnn.series+json"]["series"]["loss"]
     series["y"][1] *= 1.01
+
+
+def swap_outputs(cell):
+    cell.outputs = [cell.outputs[0], cell.outputs[2], cell.outputs[1]]
 
 
 def add_stream(cell):
@@ -121,9 +128,34 @@ def test_a_recording_without_a_chapter_fails_by_name(recorded, untouched):
     assert "orphan.ipynb has no chapter orphan.md beside it" in output
 
 
-def test_recording_refuses_what_is_written_to_stderr(recorded):
-    path = recorded.write("noisy.md", chapter("import sys\n\nprint('oops', file=sys.stderr)"))
+@pytest.mark.parametrize(
+    ("code", "fault"),
+    [
+        ("import sys\n\nprint('oops', file=sys.stderr)", "writes to stderr"),
+        ("object()", "shows a memory address"),
+        ("import pathlib\n\nprint(pathlib.Path.cwd())", "shows a path of this machine"),
+        ("import ipywidgets\n\nipywidgets.IntSlider()", "shows a live widget"),
+        ("import os\n\nos._exit(1)", "died"),
+        ("1 / 0", "ZeroDivisionError"),
+    ],
+)
+def test_recording_refuses_a_cell_that(code, fault, recorded):
+    path = recorded.write("faulty.md", chapter(code))
     done = recorded.run("python", "-m", "book.record", str(path))
     path.unlink()
     assert done.returncode == 1
-    assert "chapters/noisy.md, code cell 1 writes to stderr" in done.stderr
+    assert "chapters/faulty.md" in done.stderr
+    assert fault in done.stderr
+
+
+def test_recording_refuses_a_cell_that_was_not_run(recorded):
+    path = recorded.write("faulty.md", chapter("1", tags={0: "skip-execution"}))
+    done = recorded.run("python", "-m", "book.record", str(path))
+    path.unlink()
+    assert "chapters/faulty.md, code cell 1 was not run" in done.stderr
+
+
+def test_recording_names_a_chapter_that_does_not_exist(recorded):
+    done = recorded.run("python", "-m", "book.record", "chapters/nothing.md")
+    assert done.returncode == 2
+    assert "nothing.md is not a chapter with code; those are: chapters/tiny.md" in done.stderr

@@ -60,6 +60,32 @@ def test_page_is_executed_when_a_text_changed(built, edit):
     assert "chapters/small is executed: d2lrnn/data/tide_clock.txt changed" in built[0].build().stdout
 
 
+def test_page_is_executed_when_a_file_beside_the_chapters_changed(built, edit):
+    extra = built[0].root / "chapters" / "numbers.csv"
+    extra.write_text("1\n", encoding="utf-8")
+    output = built[0].build().stdout
+    extra.unlink()
+    assert "chapters/small is executed: chapters/numbers.csv is new" in output
+
+
+def test_page_is_executed_when_its_recording_was_edited_by_hand(built, edit):
+    edit("chapters/small.ipynb", "['a rene'] 42", "['a rene'] 43")
+    assert "chapters/small is executed: its outputs were edited by hand" in built[0].build().stdout
+    assert "['a rene'] 42" in built[0].page("small.html")
+
+
+def test_a_name_more_in_the_package_leaves_recordings_valid(built, edit):
+    edit("d2lrnn/__init__.py", '    "bpe": ("BPETokenizer",),', '    "bpe": ("BPETokenizer", "Other"),')
+    assert "is executed" not in built[0].build().stdout
+
+
+def test_build_refuses_code_on_a_page_that_is_not_recorded(built, edit):
+    edit("index.md", "# A small course\n", chapter("1 + 1"))
+    done = built[0].build()
+    assert done.returncode != 0
+    assert "index has code cells" in done.stdout + done.stderr
+
+
 def test_page_is_executed_when_its_recording_was_made_with_another_version(built, edit):
     import numpy as np
 
