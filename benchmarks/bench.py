@@ -8,11 +8,9 @@ a machine that slows down for a while slows both. Run it from the repository's r
 from __future__ import annotations
 
 import os
-import statistics
 import sys
-import time
 import tracemalloc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -22,33 +20,13 @@ import torch
 from nltk.lm import Laplace, Vocabulary
 from nltk.util import everygrams
 
-from benchmarks import textbook
+from benchmarks import bptt, rnn, textbook
+from benchmarks.claims import Claim, ratio
 from d2lrnn.batching import random_batches, sequential_batches
 from d2lrnn.ngrams import NGramModel, ngram_counts
 from d2lrnn.text import load_corpus
 
 ORDERS = (1, 2, 3)
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A figure and the bound that it must keep."""
-
-    text: str
-    figure: float
-    at_least: float | None = None
-    at_most: float | None = None
-
-    @property
-    def holds(self) -> bool:
-        """Whether the figure keeps the bound."""
-        return (self.at_least is None or self.figure >= self.at_least) and (
-            self.at_most is None or self.figure <= self.at_most
-        )
-
-    def __str__(self) -> str:
-        bound = f"at least {self.at_least:g}" if self.at_most is None else f"at most {self.at_most:g}"
-        return f"{'ok  ' if self.holds else 'FAIL'} {self.text}: {self.figure:.3g}, {bound}"
 
 
 @dataclass(frozen=True)
@@ -63,15 +41,15 @@ class Text:
 
 def main() -> int:
     """Print every claim as soon as it is measured, and return the exit status."""
-    characters, words = texts()
+    measured = texts()
     failed = 0
     for claim in chain(
-        against_nltk(characters),
-        against_nltk(words),
-        memory(characters),
-        memory(words),
+        *map(against_nltk, measured),
+        *map(memory, measured),
         linear_cost(),
         batching(),
+        bptt.claims(),
+        rnn.claims(),
     ):
         print(claim, flush=True)
         failed += not claim.holds
@@ -79,22 +57,22 @@ def main() -> int:
     return min(failed, 1)
 
 
-def texts() -> tuple[Text, Text]:
+def texts() -> list[Text]:
     """Return The Time Machine by characters and by words, or random tokens if its file is not there."""
     if Path(os.environ.get("D2LRNN_DATA", ""), "timemachine.txt").is_file():
-        return tuple(
-            split(f"The Time Machine, {unit}s", corpus, len(vocab))
-            for unit in ("char", "word")
-            for corpus, vocab in [load_corpus("time_machine", unit)]
-        )
-    print("no timemachine.txt in $D2LRNN_DATA: random tokens instead, of Zipf's law")
-    return split("random characters", zipf(170_000, 28), 28), split("random words", zipf(33_000, 4580), 4580)
+        loaded = {unit: load_corpus("time_machine", unit) for unit in ("char", "word")}
+        return [split(f"The Time Machine, {unit}s", *loaded[unit]) for unit in loaded]
+    print("$D2LRNN_DATA has no timemachine.txt: independent tokens of Zipf's law instead")
+    return [
+        split("like characters", zipf(170_580, 28), range(28)),
+        split("like words", zipf(32_775, 4_580), range(4_580)),
+    ]
 
 
-def split(name: str, corpus: list[int], vocab_size: int) -> Text:
+def split(name: str, corpus: list[int], vocab: Sized) -> Text:
     """Hold out the last tenth."""
     cut = len(corpus) - round(len(corpus) / 10)
-    return Text(f"{name} ({len(corpus):,} tokens)", corpus[:cut], corpus[cut:], vocab_size)
+    return Text(f"{name} ({len(corpus):,} tokens)", corpus[:cut], corpus[cut:], len(vocab))
 
 
 def zipf(length: int, vocab_size: int) -> list[int]:
@@ -106,9 +84,8 @@ def zipf(length: int, vocab_size: int) -> list[int]:
 def against_nltk(text: Text) -> Iterator[Claim]:
     """Compare fitting and scoring add-one models of orders 1 to 3 with nltk's."""
     train, held_out = ([str(token) for token in tokens] for tokens in (text.train, text.held_out))
-    vocabulary = Vocabulary(
-        [str(token) for token in range(text.vocab_size - 1)]
-    )  # and one for unknown tokens
+    known = [str(token) for token in range(text.vocab_size - 1)]
+    vocabulary = Vocabulary(known)  # which adds one token, for all others
     assert len(vocabulary) == text.vocab_size
 
     def nltk() -> list[float]:
@@ -190,19 +167,6 @@ def exhaust(items: Iterable[object]) -> None:
     """Go through all items."""
     for _ in items:
         pass
-
-
-def ratio(slow: Callable[[], object], fast: Callable[[], object], repeats: int) -> float:
-    """Return how many times as long the first takes: the median over pairs of runs."""
-    fast()
-    return statistics.median(seconds(slow) / seconds(fast) for _ in range(repeats))
-
-
-def seconds(run: Callable[[], object]) -> float:
-    """Time one run."""
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
 
 
 if __name__ == "__main__":

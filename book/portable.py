@@ -40,6 +40,9 @@ _CODE = re.compile(
     r"^(\s*>?\s*)(`{3,}|~{3,})(?!\s*\{).*?^\1\2`*\s*$|(?<![`}])(`{1,2})(?!`).+?(?<!`)\3(?!`)", re.M | re.S
 )
 
+# A line break within a code span, where the next line begins like a list, a heading, a quote or a table.
+_BROKEN_CODE = re.compile(r"^[^`\n]*(?:`[^`\n]+`[^`\n]*)*`[^`\n]+\n\s*(?:[-+*] |\d+\. |#|>|\|)", re.MULTILINE)
+
 # Where a solution opens and closes, until a cell is put together: a <details> cannot reach over cells.
 _SOLUTION_MARK = re.compile(r"\0(open|close)\0")
 
@@ -125,6 +128,8 @@ class _Converter:
     def convert_cell(self, source: str) -> str:
         open_label = self.solution
         text = self.convert(source.split("\n"))
+        if broken := _BROKEN_CODE.search(text):
+            raise self.error(f"{broken[0]!r} is code that a line break turns into something else")
         if left := _LEFT_OVER.search(_CODE.sub("", text)):
             raise self.error(f"{left[0].strip()!r} has no plain Markdown form here")
         return self.fold_solutions(text, open_label)
@@ -171,6 +176,8 @@ class _Converter:
                 formula, label, number = self.display_math(lines, number)
                 out.append(self.math(formula, label))
             else:
+                if line.startswith("%") and number and lines[number - 1].strip():
+                    raise self.error(f"{line!r} would be a comment in the middle of a paragraph")
                 if not (_LABEL.match(line) or line.startswith("%")):
                     out.append(_INLINE.sub(self.inline, line))
                 number += 1

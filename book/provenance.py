@@ -95,9 +95,9 @@ def changes(recording: NotebookNode, source: NotebookNode, versions: dict[str, s
 
     `versions` are those to hold the recording against: the installed ones, or the pinned ones.
     """
-    recorded = recording.metadata.get(KEY)
-    if recorded is None:
-        return ["it has no provenance"]
+    recorded = recording.metadata.get(KEY, {})
+    if recorded.keys() != {"code", "files", "outputs", "versions", "python"}:
+        return ["it does not say what it was made from"]
     found = []
     if recorded["code"] != code_digest(source):
         found.append("the chapter's code changed")
@@ -113,6 +113,7 @@ def changes(recording: NotebookNode, source: NotebookNode, versions: dict[str, s
         if path.relative_to(ROOT).as_posix() not in recorded["files"]:
             found.append(f"{path.relative_to(ROOT).as_posix()} is new")
     for name in PACKAGES:
-        if recorded["versions"][name] != versions[name]:
-            found.append(f"{name} was {recorded['versions'][name]}, now {versions[name]}")
+        was = recorded["versions"].get(name)
+        if was != versions[name]:
+            found.append(f"{name} was {was}, now {versions[name]}")
     return found

@@ -7,6 +7,7 @@ text, and the plotted numbers, which is what two runs are compared by.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import html
 import io
@@ -14,7 +15,9 @@ import json
 import logging
 import math
 import re
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from typing import TypeAlias
 
 logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # says nothing while it builds its cache
@@ -56,6 +59,18 @@ STYLE = {
 
 Numbers: TypeAlias = Sequence[float]
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | float | None"
+Bundle: TypeAlias = dict[str, Json]
+
+_captured: ContextVar[list[Bundle] | None] = ContextVar("captured", default=None)
+
+
+@contextlib.contextmanager
+def style(**more: object) -> Iterator[None]:
+    """Draw in the course's style within the block, whatever the reader's own matplotlib settings are."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update({**STYLE, **more})  # type: ignore[dict-item]  # matplotlib lists the keys it knows
+        yield
 
 
 def new_figure(rows: int = 1, columns: int = 1, *, height: float = 3.2) -> Figure:
@@ -75,7 +90,7 @@ def new_figure(rows: int = 1, columns: int = 1, *, height: float = 3.2) -> Figur
     """
     rows = _checks.integer("rows", rows, minimum=1)
     columns = _checks.integer("columns", columns, minimum=1)
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]  # matplotlib lists the keys it knows
+    with style():
         figure = Figure(figsize=(5.6, _checks.real("height", height, above=0)))
         figure.subplots(rows, columns)
     return figure
@@ -99,119 +114,56 @@ def show(fig: Figure, alt: str, data: Mapping[str, Json]) -> None:
     ValueError
         If `alt` or `data` is empty.
     TypeError
-        If `data` holds something that is not a number, a text, None, or lists and mappings of those.
+        If `fig` is no matplotlib Figure, `data` is no mapping, or it holds something that is not a number, a
+        text, None, or lists, arrays, tensors and mappings of those.
     """
+    if not isinstance(fig, Figure):
+        raise TypeError(f"fig must be a matplotlib Figure, got {fig!r} ({type(fig).__name__})")
+    if not isinstance(data, Mapping):
+        raise TypeError(f"data must be a mapping, got {data!r} ({type(data).__name__})")
     if not _checks.string("alt", alt).strip():
         raise ValueError(f"alt must say what the figure shows, got {alt!r}")
     if not data:
         raise ValueError("data must hold the plotted numbers, got an empty mapping")
     published = _publishable(data)
-    bundle = {
+    bundle: Bundle = {
         "text/plain": alt,
         "text/html": _svg(fig, alt, salt=json.dumps([alt, published])),
         SERIES_MIME: published,
     }
-    display(bundle, raw=True)  # type: ignore[no-untyped-call]
+    bundles = _captured.get()
+    if bundles is None:
+        display(bundle, raw=True)  # type: ignore[no-untyped-call]
+    else:
+        bundles.append(bundle)
 
 
-def plot_curves(
-    curves: Mapping[str, tuple[Numbers, Numbers]],
-    *,
-    xlabel: str,
-    ylabel: str,
-    xscale: str = "linear",
-    yscale: str = "linear",
-    markers: bool = False,
-) -> None:
-    """Plot named curves in one pair of axes and display them.
-
-    Parameters
-    ----------
-    curves
-        For each curve its name and ``(x, y)``, two sequences of one length.
-    xlabel, ylabel
-        Axis labels, with the unit where there is one.
-    xscale, yscale
-        ``"linear"`` or ``"log"``.
-    markers
-        Whether to mark each point.
-
-    Raises
-    ------
-    ValueError
-        If there is no curve, a curve is empty, its x and y differ in length, a scale is unknown, or a value
-        on a log axis is not positive.
-    """
-    _checks.one_of("xscale", xscale, ("linear", "log"))
-    _checks.one_of("yscale", yscale, ("linear", "log"))
-    series = _curve_series(curves, xscale, yscale)
-    figure = new_figure()
-    axes = figure.axes[0]
-    for number, (name, points) in enumerate(series.items()):
-        axes.plot(
-            points["x"],
-            points["y"],
-            label=name,
-            color=PALETTE[number % len(PALETTE)],
-            linestyle=DASHES[number % len(DASHES)],
-            marker=MARKERS[number % len(MARKERS)] if markers else None,
-        )
-    axes.set(xlabel=xlabel, ylabel=ylabel, xscale=xscale, yscale=yscale)
-    if len(series) > 1:
-        axes.legend()
-    alt = f"Line chart of {ylabel} against {xlabel}. " + " ".join(
-        _describe_curve(name, points["x"], points["y"]) for name, points in series.items()
-    )
-    show(
-        figure,
-        alt,
-        {"xlabel": xlabel, "ylabel": ylabel, "xscale": xscale, "yscale": yscale, "series": series},
-    )
+@contextlib.contextmanager
+def captured() -> Iterator[list[Bundle]]:
+    """Collect the figures that are shown within the block, as bundles by MIME type, instead of displaying."""
+    bundles: list[Bundle] = []
+    token = _captured.set(bundles)
+    try:
+        yield bundles
+    finally:
+        _captured.reset(token)
 
 
-def _curve_series(
-    curves: Mapping[str, tuple[Numbers, Numbers]], xscale: str, yscale: str
-) -> dict[str, dict[str, list[float]]]:
-    if not curves:
-        raise ValueError("curves must hold at least one curve, got none")
-    series = {}
-    for name, (x, y) in curves.items():
-        points = {"x": [_rounded(float(v)) for v in x], "y": [_rounded(float(v)) for v in y]}
-        if len(points["x"]) != len(points["y"]) or not points["x"]:
-            raise ValueError(
-                f"curves[{name!r}] must have as many x as y and at least one, "
-                f"got {len(points['x'])} x and {len(points['y'])} y"
-            )
-        for axis, scale in (("x", xscale), ("y", yscale)):
-            lowest = min(points[axis])
-            if scale == "log" and lowest <= 0:
-                raise ValueError(f"curves[{name!r}] has {axis} = {lowest}, which a log axis cannot show")
-        series[name] = points
-    return series
-
-
-def _describe_curve(name: str, x: Numbers, y: Numbers) -> str:
-    text = f"{name}: from {y[0]:.4g} at {x[0]:.4g} to {y[-1]:.4g} at {x[-1]:.4g}"
-    finite = [value for value in y if math.isfinite(value)]
-    if finite and min(finite) < min(y[0], y[-1]):
-        text += f", lowest {min(finite):.4g} at {x[list(y).index(min(finite))]:.4g}"
-    if finite and max(finite) > max(y[0], y[-1]):
-        text += f", highest {max(finite):.4g} at {x[list(y).index(max(finite))]:.4g}"
-    return text + "."
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.{SIGNIFICANT_DIGITS}g}")
+def rounded(value: float, digits: int = SIGNIFICANT_DIGITS) -> float:
+    """Return `value` rounded to significant digits."""
+    return float(f"{value:.{digits}g}")
 
 
 def _publishable(value: Json) -> Json:
     """Thin long lists of numbers, round floats, and write what JSON has no number for as text."""
+    if hasattr(value, "tolist"):  # of NumPy or torch
+        value = value.tolist()  # type: ignore[union-attr]
     if value is None or isinstance(value, (str, bool)):
         return value
     if isinstance(value, int):
         return value
     if isinstance(value, float):
-        return _rounded(value) if math.isfinite(value) else str(value)
+        return rounded(value) if math.isfinite(value) else str(value)
     if isinstance(value, Mapping):
         return {str(key): _publishable(item) for key, item in value.items()}
     if isinstance(value, Sequence):
@@ -228,7 +180,9 @@ def _svg(fig: Figure, alt: str, salt: str) -> str:
     """Write the figure as SVG to stand inside a page: text in the page's colour, ids of its own."""
     hashsalt = hashlib.sha256(salt.encode()).hexdigest()
     buffer = io.StringIO()
-    with mpl.rc_context({**STYLE, "svg.hashsalt": hashsalt}):  # type: ignore[dict-item]
+    with style(**{"svg.hashsalt": hashsalt}), warnings.catch_warnings():
+        # The text stays text, so that a font which matplotlib has not is no loss.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         fig.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     text = buffer.getvalue()
     width, height = (f"{inches * 96:.0f}" for inches in fig.get_size_inches())  # CSS pixels

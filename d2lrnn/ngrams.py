@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from d2lrnn import _checks
 from d2lrnn._ngram_counts import Counts
-from d2lrnn.training import perplexity
+from d2lrnn.scoring import perplexity
 
 if TYPE_CHECKING:
     from torch import Tensor

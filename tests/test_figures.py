@@ -1,10 +1,12 @@
 import re
 
 import matplotlib as mpl
+import numpy as np
 import pytest
+import torch
 
 from d2lrnn import figures, new_figure, plot_curves, show
-from d2lrnn.figures import PALETTE, SERIES_MIME
+from d2lrnn.figures import PALETTE, SERIES_MIME, captured
 
 LIGHT, DARK = "#ffffff", "#121212"  # the theme's page colours
 
@@ -111,10 +113,23 @@ def test_global_style_is_left_alone(shown):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"curves": {}}, "curves must hold at least one"),
+        ({"curves": {}}, "curves must hold 1 to 6 curves, got 0"),
+        ({"curves": {str(i): ([1], [1]) for i in range(7)}}, "curves must hold 1 to 6 curves, got 7"),
+        ({"curves": {"_a": ([1], [1])}}, "must not begin with an underscore, got '_a'"),
+        ({"curves": {"a": ([float("nan"), 0], [1, 2])}, "xscale": "log"}, r"x = 0\.0, which a log axis"),
         ({"curves": {"a": ([1, 2], [1])}}, r"curves\['a'\] must have as many x as y .* 2 x and 1 y"),
         ({"curves": {"a": ([], [])}}, "got 0 x and 0 y"),
         ({"curves": {"a": ([0, 1], [1, 2])}, "xscale": "log"}, r"x = 0\.0, which a log axis cannot show"),
+        (
+            {"bands": {"loss": ([1, 2], [1, 2, 3])}},
+            "as many x as y as low as high .* 3 y and 2 low and 3 high",
+        ),
+        ({"bands": {"gain": ([1], [2])}}, "a name in bands must be one of 'loss'; got 'gain'"),
+        ({"points": ["gain"]}, "a name in points must be one of 'loss'; got 'gain'"),
+        (
+            {"bands": {"loss": ([0, 1, 1], [9, 9, 9])}, "yscale": "log"},
+            r"low = 0\.0, which a log axis cannot show",
+        ),
         ({"yscale": "cubic"}, "yscale must be one of 'linear', 'log'; got 'cubic'"),
     ],
 )
@@ -123,10 +138,125 @@ def test_bad_curves_are_named(changes, message, shown):
         plot(**changes)
 
 
+def test_band_is_published_and_described(shown):
+    plot(bands={"loss": ([2, 0.5, 1], [4, 2, 3])})
+    assert shown[0][SERIES_MIME]["series"]["loss"] == {
+        "x": [1, 2, 3],
+        "y": [3, 1, 2],
+        "low": [2, 0.5, 1],
+        "high": [4, 2, 3],
+    }
+    assert (
+        "loss: from 3 at 1 to 2 at 3, lowest 1 at 2, with a band between 0.5 and 4." in shown[0]["text/plain"]
+    )
+
+
+def test_band_takes_the_colour_of_its_curve(shown):
+    curves = {"first": ([1, 2], [1, 2]), "second": ([1, 2], [2, 3])}
+    plot(curves=curves, bands={"second": ([1, 2], [3, 4])})
+    filled = re.findall(r'style="fill: (#\w+); fill-opacity: 0\.25', shown[0]["text/html"])
+    assert filled == [PALETTE[1]]
+
+
+def test_curve_of_points_has_markers_and_no_line(shown):
+    def lines():
+        picture = shown.pop()["text/html"]
+        return len(re.findall(r'<g id="line2d|stroke-width: 1\.8', picture)), picture.count("<use")
+
+    plot()
+    with_line = lines()
+    plot(points=["loss"])
+    as_points = lines()
+    assert as_points == (with_line[0] - 1, with_line[1] + 3)
+
+
+def test_ticks_are_where_they_are_asked_for(shown):
+    plot(curves={"a": ([1, 4, 16], [1, 2, 3])}, xscale="log", xticks=[1, 4, 16])
+    assert re.findall(r"<text[^>]*>(1|4|16)</text>", shown[0]["text/html"]) == ["1", "4", "16"]
+
+
+def test_ends_of_the_y_axis_are_kept(shown):
+    plot(ylim=(-100, 100))
+    assert re.search(r"<text[^>]*>100</text>", shown[0]["text/html"])
+
+
+def test_one_curve_has_no_legend_and_two_have(shown):
+    plot()
+    plot(curves={"loss": ([1, 2], [1, 2]), "other": ([1, 2], [2, 3])})
+    named = [len(re.findall(r"<text[^>]*>(?:loss|other)</text>", bundle["text/html"])) for bundle in shown]
+    assert named == [1, 3]  # the axis is named "loss", too
+
+
+def test_legend_has_no_card_of_its_own(shown):
+    """A light card would be glaring on a dark page."""
+    plot(curves={"a": ([1, 2], [1, 2]), "b": ([1, 2], [2, 3])})
+    assert not re.search(r"#ffffff|#000000|white|black", shown[0]["text/html"])
+
+
+def test_captured_figures_are_not_displayed(shown):
+    with captured() as bundles:
+        plot()
+    assert (len(bundles), shown) == (1, [])
+
+
+def test_figures_are_displayed_again_after_a_capture_that_failed(shown):
+    with pytest.raises(KeyError), captured():
+        raise KeyError
+    plot()
+    assert len(shown) == 1
+
+
 @pytest.mark.parametrize(("alt", "data"), [(" ", {"y": [1]}), ("a line", {})])
 def test_figure_without_description_or_data_is_refused(alt, data, shown):
     with pytest.raises(ValueError, match=r"^(alt|data) must"):
         show(new_figure(), alt, data)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"curves": [([1], [1])]},
+        {"curves": {1: ([1], [1])}},
+        {"curves": {"a": ("12", [1, 2])}},
+        {"curves": {"a": (1, 2)}},
+        {"curves": {"a": ([1, 2], [[1], [2]])}},
+    ],
+)
+def test_curves_of_the_wrong_type_are_refused(changes, shown):
+    with pytest.raises(TypeError, match="curves"):
+        plot(**changes)
+
+
+@pytest.mark.parametrize(("fig", "data"), [(None, {"y": [1]}), (new_figure(), [1, 2])])
+def test_figure_or_data_of_the_wrong_type_is_refused(fig, data, shown):
+    with pytest.raises(TypeError, match=r"^(fig|data) must be a"):
+        show(fig, "a line", data)
+
+
+def test_arrays_and_tensors_are_published_as_numbers(shown):
+    show(new_figure(), "a line", {"a": np.arange(2), "b": torch.ones(2), "c": np.float32(0.5)})
+    assert shown[0][SERIES_MIME] == {"a": [0, 1], "b": [1.0, 1.0], "c": 0.5}
+
+
+def test_large_x_are_drawn_where_they_are(shown):
+    plot(curves={"a": ([1_000_000, 1_000_001], [0, 1])})
+    drawn = r'<path d="M ([\d.]+) [\d.]+ \nL ([\d.]+) [^"]+" clip-path="[^"]+" '
+    pattern = drawn + 'style="fill: none; stroke: ' + PALETTE[0]
+    path = re.search(pattern, shown[0]["text/html"])
+    assert float(path[2]) - float(path[1]) > 100
+
+
+def test_reader_s_own_settings_do_not_change_a_figure(shown):
+    plot()
+    with mpl.rc_context({"lines.linewidth": 9, "font.family": "serif"}):
+        plot()
+    assert shown[0] == shown[1]
+
+
+def test_characters_that_matplotlib_s_font_has_not_give_no_warning(shown, recwarn):
+    plot(xlabel="字")
+    assert "字" in shown[0]["text/html"]
+    assert not recwarn.list
 
 
 def test_data_that_cannot_be_published_is_refused(shown):

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2lrnn.training import perplexity
+from d2lrnn.scoring import perplexity
 
 
 def test_every_token_has_the_same_weight():

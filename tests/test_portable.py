@@ -54,6 +54,8 @@ def test_myst_becomes_plain_markdown(source, plain):
         "{unheard}`x`",
         "{ref}`bare-label`",
         "{term}`hidden\nstate`",
+        "the first 60\n% of the years",
+        "see `x[k\n- 1]` there",
         "- item\n\n  ```{note}\n  x\n  ```",
         "~~~{note}\nx\n~~~",
         "``` {note}\nx\n```",

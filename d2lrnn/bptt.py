@@ -1,0 +1,318 @@
+"""Gradients of recurrent networks by hand, line by line as the equations read, in float64.
+
+Here is the language model with tanh and softmax; `linear_rnn` has the network without a nonlinearity,
+`truncation` the scalar case, where a sum over time is cut short, and `gradcheck` what checks a gradient.
+Rows are steps: the vector that an equation calls s_t, a column, is row t - 1 of an array here, and a product
+W s_t is s_t @ W.T.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from d2lrnn import _checks
+from d2lrnn._arrays import Floats, Ints, floats, word_ids
+from d2lrnn.gradcheck import Comparison, compare, numeric_gradient
+from d2lrnn.linear_rnn import LinearRNN
+from d2lrnn.truncation import full_gradient, randomized_gradient, truncated_gradient
+
+if TYPE_CHECKING:
+    from d2lrnn._checks import Tokens
+
+__all__ = [
+    "Comparison",
+    "LinearRNN",
+    "VanillaRNN",
+    "compare",
+    "full_gradient",
+    "numeric_gradient",
+    "randomized_gradient",
+    "truncated_gradient",
+]
+
+BLOCK = 256  # steps whose outputs are in memory at a time: for 8,000 words, 16 MB
+
+
+class VanillaRNN:
+    """Predict each next word with a recurrent network of a tanh layer and a softmax, without biases.
+
+    For words with ids x_1, ..., x_T and next words y_1, ..., y_T, where x_t and y_t also stand for the ids'
+    one-hot vectors and s_0 is 0, the model and its loss are::
+
+        s_t = tanh(U x_t + W s_{t-1})        yhat_t = softmax(V s_t)        L = -sum_t y_t^T log yhat_t
+
+    Parameters
+    ----------
+    U : array of shape (H, C)
+        From a word to a hidden state: column c belongs to word c.
+    V : array of shape (C, H)
+        From a hidden state to the logits.
+    W : array of shape (H, H)
+        From a hidden state to the next.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or holds a number that is not finite.
+
+    Notes
+    -----
+    The weights are copied: the attributes `U`, `V` and `W` are the model's own, to be trained in place.
+    """
+
+    def __init__(self, U: ArrayLike, V: ArrayLike, W: ArrayLike) -> None:
+        # A column of U is read at a time, and lies in one piece in this order, as does that of a gradient.
+        self.U = np.asfortranarray(floats("U", U, "H", "C"))
+        num_hiddens, vocab_size = self.U.shape
+        self.V = floats("V", V, vocab_size, num_hiddens)
+        self.W = floats("W", W, num_hiddens, num_hiddens)
+
+    @classmethod
+    def init(cls, vocab_size: int, num_hiddens: int, *, seed: int | None = 0) -> VanillaRNN:
+        """Return a model with random weights.
+
+        They are uniform between -1/sqrt(n) and 1/sqrt(n), where n is how many numbers the matrix takes in:
+        C for U, H for V and W. Logits are then close to 0, and the loss is about log C per word.
+
+        Parameters
+        ----------
+        vocab_size, num_hiddens : int
+            C, the number of words, and H, the number of hidden units; at least 1.
+        seed : int, optional
+            The same seed gives the same weights on every machine. None draws from fresh entropy. Global
+            random state is neither read nor written.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not as described.
+        """
+        C = _checks.integer("vocab_size", vocab_size, minimum=1)
+        H = _checks.integer("num_hiddens", num_hiddens, minimum=1)
+        rng = np.random.default_rng(None if seed is None else _checks.integer("seed", seed, minimum=0))
+        U, V, W = ((2 * rng.random(shape) - 1) / np.sqrt(shape[1]) for shape in ((H, C), (C, H), (H, H)))
+        return cls(U, V, W)
+
+    @property
+    def num_parameters(self) -> int:
+        """How many weights there are: 2HC + H^2."""
+        return self.U.size + self.V.size + self.W.size
+
+    def forward(self, x: Tokens) -> tuple[Floats, Floats]:
+        """Return the predictions and the hidden states of all steps.
+
+        Parameters
+        ----------
+        x : sequence of int or Tensor of shape (T,)
+            Word ids in 0..C-1, at least one.
+
+        Returns
+        -------
+        yhat : array of shape (T, C)
+            Row t - 1 is yhat_t, the probability of each word to come after x_t.
+        s : array of shape (T, H)
+            Row t - 1 is s_t.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `x` is not as described.
+        """
+        s = self._states(word_ids("x", x, len(self.V)))
+        yhat = np.empty((len(s), len(self.V)))
+        for steps, z in self._logits(s):
+            yhat[steps] = _softmax(z)
+        return yhat, s  # (T, C), (T, H)
+
+    def loss(self, x: Tokens, y: Tokens) -> float:
+        """Return L, the sum of the steps' cross-entropies, in nats.
+
+        It is computed from the logits, so that a word that is given a probability too small for a float
+        still has a finite loss.
+
+        Parameters
+        ----------
+        x, y : sequence of int or Tensor of shape (T,)
+            Word ids in 0..C-1, at least one, and the word that follows each.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not as described.
+        """
+        x, y = self._pair(x, y)
+        total = 0.0
+        for steps, z in self._logits(self._states(x)):
+            total -= z[np.arange(len(z)), y[steps]].sum()
+            total += np.log(np.exp(z, out=z).sum(axis=1)).sum()
+        return float(total)
+
+    def gradients(self, x: Tokens, y: Tokens, tau: int | None = None) -> dict[str, Floats]:
+        """Return the gradients of L, with one pass backward over all steps.
+
+        With e_t = yhat_t - y_t the error signal and * the product of elements, the pass is::
+
+            delta_t = (V^T e_t + W^T delta_{t+1}) * (1 - s_t^2)        delta_{T+1} = 0
+
+            dL/dV = sum_t e_t s_t^T        dL/dW = sum_t delta_t s_{t-1}^T        dL/dU = sum_t delta_t x_t^T
+
+        The loop holds no more than the recursion. The sums are single products, and since x_t is one-hot,
+        dL/dU adds delta_t to the column of x_t. Time is O(T), memory too, with `BLOCK` rows of outputs.
+
+        With `tau` the error of an output goes back that many steps and no further, so that the errors that
+        meet at a step no longer share their way. They go one step back all together, as rows of one array,
+        `tau` times: time is O(T tau), in `tau` products.
+
+        Parameters
+        ----------
+        x, y : sequence of int or Tensor of shape (T,)
+            Word ids in 0..C-1, at least one, and the word that follows each.
+        tau : int, optional
+            How many steps the error of an output goes back from the output's own step, at least 0. From
+            T - 1 on it goes back to the first step, as for None.
+
+        Returns
+        -------
+        dict
+            "U", "V" and "W", of the shapes of the weights.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not as described.
+
+        References
+        ----------
+        P. J. Werbos, "Backpropagation through time: what it does and how to do it", 1990.
+        R. J. Williams and J. Peng, "An efficient gradient-based algorithm for on-line training of recurrent
+        network trajectories", 1990: truncation.
+        H. Jaeger, "A tutorial on training recurrent neural networks", 2002: both, among other methods.
+        """
+        x, y = self._pair(x, y)
+        tau = _steps_back(tau, len(x))
+        s = self._states(x)
+        dV, ds = self._output_gradients(s, y)  # (C, H), (T, H)
+        slope = 1 - s**2  # (T, H): of tanh
+        if tau == len(x) - 1:
+            delta = _pass_back(ds, slope, self.W)
+        else:
+            delta = _pass_back_truncated(ds, slope, self.W, tau)
+        return {"U": _add_columns(delta, x, self.U.shape[1]), "V": dV, "W": delta[1:].T @ s[:-1]}
+
+    def gradients_double_loop(self, x: Tokens, y: Tokens, tau: int | None = None) -> dict[str, Floats]:
+        """Return what `gradients` does, the way the formula reads: for each output, back step by step.
+
+        The gradient of output t's loss E_t is a sum over the steps k at which a weight was used::
+
+            dE_t/dW = sum_k delta_k s_{k-1}^T        dE_t/dU = sum_k delta_k x_k^T        k = t, ..., t - tau
+
+            delta_t = (V^T e_t) * (1 - s_t^2)        delta_{k-1} = (W^T delta_k) * (1 - s_{k-1}^2)
+
+        where delta_k is the derivative of E_t by what tanh is applied to at step k. Every output makes the
+        way back anew: time is O(T tau), in as many small operations.
+
+        Parameters
+        ----------
+        x, y, tau
+            As for `gradients`.
+
+        Returns
+        -------
+        dict
+            "U", "V" and "W", of the shapes of the weights.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not as described.
+        """
+        x, y = self._pair(x, y)
+        tau = _steps_back(tau, len(x))
+        e, s = self.forward(x)  # (T, C), (T, H); e is yhat as yet
+        e[np.arange(len(y)), y] -= 1
+        s = np.vstack([s, np.zeros_like(s[0])])  # (T + 1, H): s[-1] is the state before s[0]
+        dU, dV, dW = np.zeros_like(self.U), np.zeros_like(self.V), np.zeros_like(self.W)
+        for t in range(len(x)):
+            dV += np.outer(e[t], s[t])
+            delta = (self.V.T @ e[t]) * (1 - s[t] ** 2)  # (H,)
+            for k in range(t, max(t - tau, 0) - 1, -1):  # t, t - 1, ..., t - tau
+                dW += np.outer(delta, s[k - 1])
+                dU[:, x[k]] += delta
+                delta = (self.W.T @ delta) * (1 - s[k - 1] ** 2)
+        return {"U": dU, "V": dV, "W": dW}
+
+    def _states(self, x: Ints) -> Floats:
+        """Return s, (T, H)."""
+        s = self.U.T[x]  # (T, H): U x_t is a column of U
+        before = np.zeros(s.shape[1])
+        for s_t in s:  # (H,), a view
+            s_t += self.W @ before
+            before = np.tanh(s_t, out=s_t)
+        return s
+
+    def _logits(self, s: Floats) -> Iterator[tuple[slice, Floats]]:
+        """Yield steps and their logits less the largest of each, (B, C), in memory that is used again."""
+        z = np.empty((min(BLOCK, len(s)), len(self.V)))
+        for start in range(0, len(s), BLOCK):
+            steps = slice(start, min(start + BLOCK, len(s)))
+            block = np.matmul(s[steps], self.V.T, out=z[: steps.stop - start])  # (B, C)
+            block -= block.max(axis=1, keepdims=True)
+            yield steps, block
+
+    def _output_gradients(self, s: Floats, y: Ints) -> tuple[Floats, Floats]:
+        """Return dL/dV, (C, H), and V^T e_t for every step, (T, H): the immediate derivative by s_t."""
+        dV, ds = np.zeros_like(self.V), np.empty_like(s)
+        for steps, z in self._logits(s):
+            e = _softmax(z)  # (B, C)
+            e[np.arange(len(e)), y[steps]] -= 1  # yhat - y
+            dV += e.T @ s[steps]
+            ds[steps] = e @ self.V
+        return dV, ds
+
+    def _pair(self, x: object, y: object) -> tuple[Ints, Ints]:
+        inputs, targets = word_ids("x", x, len(self.V)), word_ids("y", y, len(self.V))
+        if len(inputs) != len(targets):
+            raise ValueError(f"y must have one id for each of the {len(inputs)} of x, got {len(targets)}")
+        return inputs, targets
+
+
+def _steps_back(tau: int | None, num_steps: int) -> int:
+    """Return how many steps an error goes back at most: T - 1 for None and for more than there are."""
+    return num_steps - 1 if tau is None else min(_checks.integer("tau", tau, minimum=0), num_steps - 1)
+
+
+def _softmax(z: Floats) -> Floats:
+    """Turn rows of logits, of which the largest is 0, into probabilities, in place."""
+    np.exp(z, out=z)
+    z /= z.sum(axis=1, keepdims=True)
+    return z
+
+
+def _pass_back(ds: Floats, slope: Floats, W: Floats) -> Floats:
+    """Return delta_t for every step, (T, H), with the errors of all later outputs in it."""
+    delta = ds * slope
+    for t in range(len(delta) - 2, -1, -1):
+        delta[t] += (W.T @ delta[t + 1]) * slope[t]
+    return delta
+
+
+def _pass_back_truncated(ds: Floats, slope: Floats, W: Floats, tau: int) -> Floats:
+    """Return the sum of the deltas at every step, (T, H), of its own output and the next `tau`."""
+    total = delta = ds * slope  # each output's, at its own step
+    for lag in range(1, tau + 1):  # in row t now the delta of output t + lag, for those that have such a t
+        delta = (delta[1:] @ W) * slope[:-lag]  # (T - lag, H)
+        total[:-lag] += delta
+    return total
+
+
+def _add_columns(delta: Floats, x: Ints, vocab_size: int) -> Floats:
+    """Return sum_t delta_t x_t^T, (H, C), for one-hot x_t."""
+    order = np.argsort(x, kind="stable")
+    words, starts = np.unique(x[order], return_index=True)
+    columns = np.zeros((vocab_size, delta.shape[1]))  # of the sum, as rows; most are never touched
+    columns[words] = np.add.reduceat(delta[order], starts)
+    return columns.T

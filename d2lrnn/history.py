@@ -1,0 +1,105 @@
+"""What a training run did: its numbers, as a table, and as a picture."""
+
+from __future__ import annotations
+
+import html
+import math
+from dataclasses import dataclass
+
+from d2lrnn.measure import measured
+
+MAX_ROWS = 10  # of the table
+
+
+@dataclass(frozen=True, repr=False)
+class History:
+    """The course of a training run, which `train` returns.
+
+    Shown in a notebook, it is a table of up to ten epochs; `plot` draws all of them. The sum of two is one
+    run after the other.
+
+    Attributes
+    ----------
+    perplexity : tuple of float
+        For each epoch the perplexity of its training tokens, each scored just before it was learnt from.
+    held_out_perplexity : tuple of float
+        For each epoch the perplexity of the held-out text after it; empty if there was none.
+    gradient_norm : tuple of float
+        For each epoch the largest gradient norm, before clipping.
+    margin : float
+        The smallest distance, over the whole run, of a weight to halfway between two points of the grid that
+        it was rounded to: machines that differ by less end in the same weights. Infinite without a grid.
+    num_tokens : int
+        Tokens that were predicted in training, over all epochs.
+    seconds : float
+        Time that training took, without evaluation.
+    """
+
+    perplexity: tuple[float, ...] = ()
+    held_out_perplexity: tuple[float, ...] = ()
+    gradient_norm: tuple[float, ...] = ()
+    margin: float = math.inf
+    num_tokens: int = 0
+    seconds: float = 0.0
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Training tokens per second."""
+        return self.num_tokens / self.seconds if self.seconds else 0.0
+
+    def __add__(self, later: History) -> History:
+        return History(
+            perplexity=self.perplexity + later.perplexity,
+            held_out_perplexity=self.held_out_perplexity + later.held_out_perplexity,
+            gradient_norm=self.gradient_norm + later.gradient_norm,
+            margin=min(self.margin, later.margin),
+            num_tokens=self.num_tokens + later.num_tokens,
+            seconds=self.seconds + later.seconds,
+        )
+
+    def plot(self) -> None:
+        """Display the perplexities over the epochs, on a log axis."""
+        from d2lrnn.curves import plot_curves  # not above: training needs no figures
+
+        curves = {"training": self.perplexity, "held out": self.held_out_perplexity}
+        epochs = range(1, len(self.perplexity) + 1)
+        plot_curves(
+            {name: (epochs, values) for name, values in curves.items() if values},
+            xlabel="epoch",
+            ylabel="perplexity",
+            yscale="log",
+        )
+
+    def _table(self) -> list[list[str]]:
+        columns = {"epoch": [f"{n}" for n in range(1, len(self.perplexity) + 1)]}
+        columns["training"] = [_digits(value) for value in self.perplexity]
+        if self.held_out_perplexity:
+            columns["held out"] = [_digits(value) for value in self.held_out_perplexity]
+        columns["gradient norm"] = [_digits(value) for value in self.gradient_norm]
+        last = len(self.perplexity) - 1
+        shown = min(last + 1, MAX_ROWS)
+        rows = [round(i * last / max(shown - 1, 1)) for i in range(shown)]
+        return [list(columns), *([column[row] for column in columns.values()] for row in rows)]
+
+    def _speed(self) -> str:
+        return f"{measured(self.seconds, 's')}, {measured(self.tokens_per_second, 'tokens/s')}"
+
+    def __repr__(self) -> str:
+        table = self._table()
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in table]
+        return "\n".join([*lines, self._speed()])
+
+    def _repr_html_(self) -> str:
+        head, *body = self._table()
+        titles = "".join(f'<th scope="col">{html.escape(title)}</th>' for title in head)
+        rows = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>\n" for row in body)
+        return (
+            f"<table>\n<caption>Perplexity by epoch; {html.escape(self._speed())}</caption>\n"
+            f"<thead><tr>{titles}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>"
+        )
+
+
+def _digits(value: float) -> str:
+    """Format a number to three significant digits."""
+    return f"{value:#.3g}".rstrip(".") if value < 999.5 else f"{float(f'{value:.3g}'):,.0f}"
