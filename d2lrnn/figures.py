@@ -25,6 +25,7 @@ logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # says not
 import matplotlib as mpl  # noqa: E402
 from IPython.display import display  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.legend import Legend  # noqa: E402
 
 from d2lrnn import _checks  # noqa: E402
 
@@ -37,24 +38,19 @@ PALETTE = ("#2481c4", "#c85a00", "#008f68", "#b55f97", "#a0750a", "#7a7a7a")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "x")
 
-_INK = "#010203"  # stands for the page's text colour until the SVG is written
+_BLACK = "#000000"  # becomes the page's text colour when the SVG is written
 STYLE = {
-    "axes.edgecolor": _INK,
-    "axes.labelcolor": _INK,
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.grid": True,
     "figure.constrained_layout.use": True,
     "font.size": 10.5,
     "grid.alpha": 0.15,
-    "grid.color": _INK,
+    "grid.color": _BLACK,
     "legend.frameon": False,
     "lines.linewidth": 1.8,
     "lines.markersize": 5,
     "svg.fonttype": "none",  # real text: can be selected, read out and searched
-    "text.color": _INK,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
 }
 
 Numbers: TypeAlias = Sequence[float]
@@ -102,7 +98,7 @@ def show(fig: Figure, alt: str, data: Mapping[str, Json]) -> None:
     Parameters
     ----------
     fig
-        A matplotlib Figure, best one from `new_figure`.
+        A matplotlib Figure, best one from `new_figure`. What is black in it takes the page's text colour.
     alt
         What the figure shows, in a sentence or two; made from the data, not typed, where it holds numbers.
     data
@@ -177,7 +173,9 @@ def _publishable(value: Json) -> Json:
 
 
 def _svg(fig: Figure, alt: str, salt: str) -> str:
-    """Write the figure as SVG to stand inside a page: text in the page's colour, ids of its own."""
+    """Write the figure as SVG to stand inside a page: black in the page's text colour, ids of its own."""
+    for legend in fig.findobj(Legend):
+        legend.set_frame_on(False)  # its card would be white on a dark page
     hashsalt = hashlib.sha256(salt.encode()).hexdigest()
     buffer = io.StringIO()
     with style(**{"svg.hashsalt": hashsalt}), warnings.catch_warnings():
@@ -192,9 +190,9 @@ def _svg(fig: Figure, alt: str, salt: str) -> str:
     content = text[text.index("<defs>") :] if "<defs>" in text else text[text.index("<g ") :]
     used = set(re.findall(r"#([\w.-]+)", content))
     content = re.sub(r' id="([^"]+)"', lambda match: match[0] if match[1] in used else "", content)
-    content = content.replace(_INK, "currentColor")
+    content = content.replace(_BLACK, "currentColor")
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        f'class="d2lrnn-figure" role="img" aria-label="{html.escape(alt)}" {view_box[0]} '
+        f'class="d2lrnn-figure" fill="currentColor" role="img" aria-label="{html.escape(alt)}" {view_box[0]} '
         f'width="{width}" height="{height}" style="max-width: 100%; height: auto">\n{content}'
     )

@@ -69,6 +69,18 @@ def test_text_takes_the_page_s_colour(shown):
     assert "#000000" not in shown[0]["text/html"]
 
 
+def test_what_is_added_to_a_figure_takes_the_page_s_colour_too(shown):
+    figure = new_figure()
+    figure.axes[0].plot([1, 2], color="black", label="a")
+    figure.axes[0].text(0, 0, "here")
+    figure.axes[0].legend()
+    show(figure, "a line", {"y": [1, 2]})
+    picture = shown[0]["text/html"]
+    assert 'fill="currentColor"' in picture
+    assert "stroke: currentColor" in picture
+    assert not re.search("#(000000|ffffff|cccccc)", picture)
+
+
 def test_text_is_text(shown):
     plot()
     assert re.search(r"<text[^>]*>epoch</text>", shown[0]["text/html"])
