@@ -16,6 +16,8 @@ endif
 site: $(INSTALLED)
 	$(BIN)/jupyter-book build . -W -n --keep-going
 
+# Two processes with two threads each would wait for one another.
+test: export OMP_NUM_THREADS := 1
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
@@ -25,6 +27,7 @@ record: $(INSTALLED)
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m book.lint
 	$(BIN)/mypy
 	$(BIN)/codespell
 
@@ -42,7 +45,7 @@ serve: site
 
 clean:
 	rm -rf _build .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info build
-	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	find . \( -name __pycache__ -o -name .ruff_cache \) -type d -prune -exec rm -rf {} +
 
 $(INSTALLED): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(not (3, 11) <= v <= (3, 13) and \

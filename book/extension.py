@@ -135,6 +135,29 @@ def copy_mathjax(app: Sphinx, error: Exception | None) -> None:
     shutil.copy(source / "tex-mml-chtml.js", target)
 
 
+def offer_notebook(
+    _app: Sphinx, page: str, _template: str, context: dict[str, object], _doctree: object
+) -> None:
+    """Put a chapter's recording into the page's download menu."""
+    if page in chapters_by_docname():
+        context["ipynb_source"] = f"{page}.ipynb"  # under _sources, where the theme looks
+
+
+def copy_notebooks(app: Sphinx, error: Exception | None) -> None:
+    """Copy the recordings to where the download menu points."""
+    if error or app.builder.format != "html":
+        return
+    for docname, path in chapters_by_docname().items():
+        if recording_of(path).is_file():
+            shutil.copy(recording_of(path), Path(app.outdir) / "_sources" / f"{docname}.ipynb")
+
+
+def forget_failed_build(app: Sphinx, _error: Exception | None) -> None:
+    """Let the next build read every page again if this one had warnings, or it would pass without a word."""
+    if app._warncount:
+        (Path(app.doctreedir) / "environment.pickle").unlink(missing_ok=True)
+
+
 def drop_second_thebe(
     _app: Sphinx, _page: str, _template: str, context: dict[str, object], _doctree: object
 ) -> None:
@@ -150,7 +173,10 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", set_repository, priority=400)
     app.connect("config-inited", serve_mathjax)
     app.connect("build-finished", copy_mathjax)
+    app.connect("build-finished", copy_notebooks)
+    app.connect("build-finished", forget_failed_build)
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-before-read-docs", fill_cache)
+    app.connect("html-page-context", offer_notebook, priority=400)
     app.connect("html-page-context", drop_second_thebe, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

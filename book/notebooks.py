@@ -17,9 +17,9 @@ from book.portable import to_markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = ROOT / "chapters"
-CELL_TIMEOUT = int(
-    yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["execute"]["timeout"]
-)  # seconds
+_CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+CELL_TIMEOUT = int(_CONFIG["execute"]["timeout"])  # seconds
+REPOSITORY = _CONFIG["repository"]["url"]  # "" as long as there is none
 
 # Colab and a bare laptop have no d2lrnn; where it is installed, all of this is skipped. A name that is not
 # published yet is looked for in local wheel folders only: on an index, anybody could take it.
@@ -93,7 +93,11 @@ def portable(source: NotebookNode, name: str, install: list[str]) -> NotebookNod
     for cell, (text, in_solution) in zip(source.cells, texts, strict=True):
         copy = nbformat.from_dict({**cell, "source": text})
         if cell.cell_type == "code" and in_solution:  # collapsed in Jupyter and in Colab
-            copy.metadata = {**copy.metadata, "jupyter": {"source_hidden": True}, "cellView": "form"}
+            copy.metadata = {
+                **copy.metadata,
+                "jupyter": {"outputs_hidden": True, "source_hidden": True},
+                "cellView": "form",
+            }
         if text:
             cells.append(copy)
     seen: Counter[str] = Counter()

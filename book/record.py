@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from importlib import metadata
 from pathlib import Path
 
 import nbformat
@@ -22,6 +21,7 @@ from book.compare import mask_measured
 from book.notebooks import (
     CELL_TIMEOUT,
     CHAPTERS,
+    REPOSITORY,
     ROOT,
     code_cells,
     portable,
@@ -40,10 +40,8 @@ class RecordingError(Exception):
 
 def install_arguments() -> list[str]:
     """Return what a notebook without the package hands to pip: its repository, or local wheel folders."""
-    for entry in metadata.metadata("d2lrnn").get_all("Project-URL", []):
-        label, _, address = entry.partition(", ")
-        if label == "Repository":
-            return [f"d2lrnn @ git+{address}@v{d2lrnn.__version__}"]
+    if REPOSITORY:
+        return [f"d2lrnn @ git+{REPOSITORY}@v{d2lrnn.__version__}"]
     return ["--no-index", f"d2lrnn=={d2lrnn.__version__}"]
 
 

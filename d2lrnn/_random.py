@@ -18,8 +18,8 @@ def generator(seed: Seed) -> torch.Generator:
     own = torch.Generator()
     if seed is None:
         own.seed()
-    elif _checks.integer("seed", seed, minimum=0) < 2**64:
-        own.manual_seed(seed)
-    else:
-        raise ValueError(f"seed must be below 2**64, got {seed}")
-    return own
+        return own
+    number = _checks.integer("seed", seed, minimum=0)
+    if number >= 2**64:
+        raise ValueError(f"seed must be below 2**64, got {number}")
+    return own.manual_seed(number)

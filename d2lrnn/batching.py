@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from d2lrnn import _checks
+from d2lrnn._random import generator
 
 if TYPE_CHECKING:
     from d2lrnn._checks import Tokens
@@ -62,11 +63,11 @@ def random_batches(
     ----------
     "Random sampling" in the language-model sections of *Dive into Deep Learning*, https://d2l.ai.
     """
-    tokens, offset, generator = _start(corpus, batch_size, num_steps, seed)
+    tokens, offset, own = _start(corpus, batch_size, num_steps, seed)
     num_windows = (len(tokens) - 1 - offset) // num_steps
     inputs = tokens[offset:][: num_windows * num_steps].view(num_windows, num_steps)
     labels = tokens[offset + 1 :][: num_windows * num_steps].view(num_windows, num_steps)
-    order = torch.randperm(num_windows, generator=generator).to(tokens.device)
+    order = torch.randperm(num_windows, generator=own).to(tokens.device)
     batches = order[: num_windows // batch_size * batch_size].view(-1, batch_size)
     return ((inputs.index_select(0, rows), labels.index_select(0, rows)) for rows in batches)
 
@@ -201,12 +202,6 @@ def _start(
             f"one batch of batch_size={batch_size} windows of num_steps={num_steps} and its labels need "
             f"{needed + 1} tokens, but corpus holds {len(tokens)}"
         )
-    generator = torch.Generator()
-    if seed is None:
-        generator.seed()
-    elif _checks.integer("seed", seed, minimum=0) < 2**64:
-        generator.manual_seed(seed)
-    else:
-        raise ValueError(f"seed must be below 2**64, got {seed}")
-    offset = torch.randint(min(num_steps, spare + 1), (1,), generator=generator)
-    return tokens, int(offset), generator
+    own = generator(seed)
+    offset = torch.randint(min(num_steps, spare + 1), (1,), generator=own)
+    return tokens, int(offset), own

@@ -141,7 +141,7 @@ def _task_shapes() -> Diagram:
         ("sequence to one target", "sentiment", [0, 1, 2, 3], [3]),
         ("one input to a sequence", "image caption", [0], [0, 1, 2, 3]),
         ("aligned sequences", "part-of-speech tags", [0, 1, 2, 3], [0, 1, 2, 3]),
-        ("unaligned sequences", "translation", [0, 1, 2], [2, 3, 4]),
+        ("unaligned sequences", "translation", [0, 1, 2, 3], [3, 4]),
     ]
     parts = []
     for number, (name, example, inputs, outputs) in enumerate(panels):
@@ -164,8 +164,8 @@ def _task_shapes() -> Diagram:
         "in sentiment: four inputs, one output at the last step. One input to a sequence, as in image "
         "captions: one input at the first step, four outputs. Aligned sequences, as in part-of-speech "
         "tags: four inputs, four outputs, one above each input. Unaligned sequences, as in translation: "
-        "three inputs, and three outputs that begin at the last input, so that inputs and outputs do "
-        "not pair up.",
+        "four inputs, and two outputs that begin at the last input, so that inputs and outputs do not "
+        "pair up.",
         380,
         376,
         "\n".join(parts),

@@ -68,7 +68,7 @@ class NGramModel:
             raise ValueError(f"eps must be one number or one for each of {self.order} orders, got {eps!r}")
         self.eps = tuple(w if w == math.inf else _checks.real("eps", w, minimum=0) for w in weights)
         self.add_k = None if add_k is None else _checks.real("add_k", add_k, minimum=0)
-        if add_k is not None and set(self.eps) != {1.0}:
+        if add_k is not None and (isinstance(eps, (Sequence, np.ndarray)) or eps != 1.0):
             raise ValueError(f"give eps or add_k, not both; got eps={eps!r} and add_k={add_k!r}")
         self.vocab_size = 0
         self._counts: Counts | None = None

@@ -73,6 +73,17 @@ def test_rows_leave_few_tokens_unread_at_the_end(case):
     assert length - 1 - last <= (batch_size - 1) + (num_steps - 1)
 
 
+@pytest.mark.parametrize(("length", "never"), [(35, set()), (36, {34}), (40, {36, 37, 38})])
+def test_inputs_that_rows_reach_under_no_offset_are_at_the_end(length, never):
+    inputs = {
+        int(x)
+        for seed in range(200)
+        for X, _ in read(sequential_batches, length, 2, 5, seed)
+        for x in X.flatten()
+    }
+    assert set(range(length - 1)) - inputs == never
+
+
 @both
 @law
 @given(arguments())
@@ -393,3 +404,11 @@ def test_a_share_that_is_not_between_0_and_1_is_an_error(held_out, error):
 def test_a_corpus_that_cannot_be_split_is_an_error(corpus, error):
     with pytest.raises(error, match="corpus"):
         split_corpus(corpus)
+
+
+@pytest.mark.parametrize("batches", [random_batches, sequential_batches])
+def test_a_numpy_integer_is_a_seed(batches):
+    by_numpy = batches(range(35), 2, 5, seed=np.int64(3))
+    assert all(
+        torch.equal(x, u) for (x, _), (u, _) in zip(by_numpy, batches(range(35), 2, 5, seed=3), strict=True)
+    )

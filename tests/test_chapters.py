@@ -2,11 +2,13 @@
 
 import ast
 import re
+import shutil
 from itertools import pairwise
 
 import pytest
 import yaml
 from myst_nb.core.read import read_myst_markdown_notebook
+from small_course import chapter
 
 from book.notebooks import ROOT, code_cells, read_recording, read_source, recording_of, sources
 from book.record import expected
@@ -105,3 +107,11 @@ def test_installing_cell_comes_first(path):
 def test_every_timeout_is_the_same():
     site = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["execute"]["timeout"]
     assert f"--nbval-cell-timeout={site}" in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_lint_reads_the_sources_and_not_only_the_recordings(course):
+    course.write("ugly.md", chapter("x=1"))
+    shutil.copy(ROOT / "chapters" / "ruff.toml", course.root / "chapters")
+    done = course.run("python", "-m", "book.lint")
+    assert done.returncode != 0
+    assert "ugly.ipynb" in done.stdout

@@ -132,6 +132,13 @@ def test_only_the_aligned_task_has_one_output_above_each_input(column, row, alig
     assert (places[diagrams.INPUT] == places[diagrams.OUTPUT]) == aligned
 
 
+def test_unaligned_task_has_other_numbers_of_inputs_and_outputs():
+    svg = ElementTree.fromstring(diagram("task shapes")._repr_html_())
+    last = [b for b in svg.iter(f"{SVG}rect") if float(b.get("x")) >= 190 and float(b.get("y")) >= 192]
+    counts = [sum(b.get("stroke") == c for b in last) for c in (diagrams.INPUT, diagrams.OUTPUT)]
+    assert counts == [4, 2]
+
+
 def test_translation_is_said_to_be_unaligned():
     assert "Unaligned sequences, as in translation" in diagram("task shapes").description
 

@@ -498,6 +498,8 @@ def test_ranks_that_are_no_integers_in_range_are_an_error(arguments, error):
         ({"order": 2, "add_k": math.inf}, ValueError, "add_k must be finite"),
         ({"order": 2, "add_k": "1"}, TypeError, "add_k must be a number"),
         ({"order": 2, "eps": 2, "add_k": 1}, ValueError, "eps or add_k, not both; got eps=2 and add_k=1"),
+        ({"order": 2, "eps": [1, 1], "add_k": 1}, ValueError, r"not both; got eps=\[1, 1\] and add_k=1"),
+        ({"order": 1, "eps": np.ones(1), "add_k": 1}, ValueError, "not both; got eps=.* and add_k=1"),
     ],
 )
 def test_a_model_that_cannot_be_is_an_error(arguments, error, message):

@@ -1,5 +1,7 @@
 """The site as a reader meets it: recordings are shown while they hold, and anything else is executed."""
 
+import re
+
 import pytest
 from small_course import chapter
 
@@ -66,6 +68,20 @@ def test_page_is_executed_when_a_file_beside_the_chapters_changed(built, edit):
     output = built[0].build().stdout
     extra.unlink()
     assert "chapters/small is executed: chapters/numbers.csv is new" in output
+
+
+def test_page_offers_the_recording(built):
+    page = built[0].root / "_build" / "html" / "chapters" / "small.html"
+    address = re.search(
+        r'href="([^"]+)"[^>]*>\s*<span[^>]*>\s*<i class="fas fa-code', page.read_text(encoding="utf-8")
+    )
+    recording = built[0].root / "chapters" / "small.ipynb"
+    assert (page.parent / address[1]).read_bytes() == recording.read_bytes()
+
+
+def test_a_build_that_failed_for_a_warning_fails_again(built, edit):
+    edit("index.md", "# A small course", "# A small course\n\nSee [nothing](nothing.md).")
+    assert [built[0].build().returncode != 0 for _ in range(2)] == [True, True]
 
 
 def test_page_is_executed_when_its_recording_was_edited_by_hand(built, edit):
