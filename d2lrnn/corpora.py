@@ -65,7 +65,7 @@ CORPORA: Mapping[str, Corpus] = MappingProxyType(
                 characters=218_987,
                 words=43_231,
                 line_end=" ",
-                sha256="12cc9bcba2f882add24db63479257892ddb5d3210b7f7e0b6a679d4fbdac2bda",
+                sha256="dffe1a094d96a1ae52a511340a6a1ec900186f602f047538d3cf95f3f897f70f",
             ),
             Corpus(
                 name="stone_bridge",
