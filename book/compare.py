@@ -87,7 +87,7 @@ def _compare(key: str, old: object, new: object, in_figure: bool) -> list[str]:
         old, new = _text(old), _text(new)
         if in_figure and key == "text/html":  # drawn from the series, which is compared
             return [] if bool(old) == bool(new) else ["one of the pictures is empty"]
-        return _compare_text(old, new, DESCRIPTION_RTOL if in_figure else FLOAT_RTOL)
+        return _compare_text(old, new, in_figure)
     if key.startswith("image/"):
         return ["a picture without its data cannot be compared: display it with d2lrnn.show"]
     return [] if _json(old) == _json(new) else [f"recorded {_shorten(old)}, got {_shorten(new)}"]
@@ -100,21 +100,23 @@ def _json(value: object) -> object:
         return value
 
 
-def _compare_text(old: str, new: str, rtol: float) -> list[str]:
+def _compare_text(old: str, new: str, in_figure: bool) -> list[str]:
     old, new = mask_measured(old), mask_measured(new)
     if _NUMBER.sub("0", old) != _NUMBER.sub("0", new):
         return [f"recorded {_shorten(old)}, got {_shorten(new)}"]
     return [
         f"recorded {a}, got {b}"
         for a, b in zip(_NUMBER.findall(old), _NUMBER.findall(new), strict=True)
-        if not _same_number(a, b, rtol)
+        if not _same_number(a, b, in_figure)
     ]
 
 
-def _same_number(old: str, new: str, rtol: float) -> bool:
-    if rtol == FLOAT_RTOL and (_INTEGER.fullmatch(old) or _INTEGER.fullmatch(new)):
+def _same_number(old: str, new: str, in_figure: bool) -> bool:
+    if in_figure:  # its description may write a float without a point
+        return math.isclose(float(old), float(new), rel_tol=DESCRIPTION_RTOL)
+    if _INTEGER.fullmatch(old) or _INTEGER.fullmatch(new):
         return old == new
-    return math.isclose(float(old), float(new), rel_tol=rtol)
+    return math.isclose(float(old), float(new), rel_tol=FLOAT_RTOL)
 
 
 def _compare_series(old: object, new: object, scale: float) -> list[str]:

@@ -124,8 +124,8 @@ def serve_mathjax(_app: Sphinx, config: Config) -> None:
     config.mathjax_path = "mathjax/tex-mml-chtml.js"
 
 
-def copy_mathjax(app: Sphinx, error: Exception | None) -> None:
-    """Copy MathJax's script and fonts, all that a page asks for, out of the package that carries them."""
+def copy_files(app: Sphinx, error: Exception | None) -> None:
+    """Copy what pages point to: MathJax's script and fonts out of their package, and the recordings."""
     if error or app.builder.format != "html":
         return
     source = Path(str(files("mathjax"))) / "static" / "mathjax" / "es5"
@@ -133,23 +133,18 @@ def copy_mathjax(app: Sphinx, error: Exception | None) -> None:
     fonts = Path("output", "chtml", "fonts", "woff-v2")
     shutil.copytree(source / fonts, target / fonts, dirs_exist_ok=True)
     shutil.copy(source / "tex-mml-chtml.js", target)
+    for docname in app.env.d2lrnn_states:  # type: ignore[attr-defined]
+        recording = ROOT / f"{docname}.ipynb"
+        if recording.is_file():
+            shutil.copy(recording, Path(app.outdir) / "_sources" / recording.relative_to(ROOT))
 
 
 def offer_notebook(
-    _app: Sphinx, page: str, _template: str, context: dict[str, object], _doctree: object
+    app: Sphinx, page: str, _template: str, context: dict[str, object], _doctree: object
 ) -> None:
     """Put a chapter's recording into the page's download menu."""
-    if page in chapters_by_docname():
+    if page in app.env.d2lrnn_states:  # type: ignore[attr-defined]
         context["ipynb_source"] = f"{page}.ipynb"  # under _sources, where the theme looks
-
-
-def copy_notebooks(app: Sphinx, error: Exception | None) -> None:
-    """Copy the recordings to where the download menu points."""
-    if error or app.builder.format != "html":
-        return
-    for docname, path in chapters_by_docname().items():
-        if recording_of(path).is_file():
-            shutil.copy(recording_of(path), Path(app.outdir) / "_sources" / f"{docname}.ipynb")
 
 
 def forget_failed_build(app: Sphinx, _error: Exception | None) -> None:
@@ -172,8 +167,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     use_this_checkout()
     app.connect("config-inited", set_repository, priority=400)
     app.connect("config-inited", serve_mathjax)
-    app.connect("build-finished", copy_mathjax)
-    app.connect("build-finished", copy_notebooks)
+    app.connect("build-finished", copy_files)
     app.connect("build-finished", forget_failed_build)
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-before-read-docs", fill_cache)
