@@ -5,6 +5,7 @@ Only what the chapters use is known here; anything else is an error, so that no 
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -213,7 +214,7 @@ class _Converter:
         handlers: dict[str, Callable[[], str]] = {
             "admonition": lambda: self.quote(argument, body),
             "code-block": lambda: self.code_block(argument, fence, options, body),
-            "dropdown": lambda: _details(argument, self.convert(body)),
+            "dropdown": lambda: _details(self.summary(argument), self.convert(body)),
             "exercise": lambda: f"**{self.exercise_title(options['label'])}.**\n\n{self.convert(body)}",
             "exercise-start": lambda: f"**{self.exercise_title(options['label'])}.**",
             "exercise-end": lambda: "",
@@ -229,6 +230,12 @@ class _Converter:
         if name not in handlers:
             raise self.error(f"the directive {{{name}}} has no plain Markdown form here")
         return handlers[name]()
+
+    def summary(self, title: str) -> str:
+        """Return the title of something folded, in HTML, since Markdown is not read there."""
+        if "$" in title or "{" in re.sub(r"`[^`]*`", "", title):
+            raise self.error(f"the title {title!r} of a dropdown can hold words and code, no formula or role")
+        return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(title, quote=False))
 
     def code_block(self, language: str, fence: str, options: dict[str, str], body: list[str]) -> str:
         if options:

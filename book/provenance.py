@@ -27,11 +27,11 @@ builtins.print(json.dumps([f for m in [*sys.modules.values()] if (f := getattr(m
 def digest(path: Path) -> str:
     """Return the SHA-256 of a file, whatever its line ends.
 
-    In the package's `__init__.py` the table of names is left out: a name more changes no output.
+    In the package's `__init__.py` files the table of names is left out: a name more changes no output.
     """
     content = path.read_bytes().replace(b"\r\n", b"\n")
-    if path == ROOT / "d2lrnn" / "__init__.py":
-        content = re.sub(rb"^_MODULES = \{.*?^\}\n", b"", content, flags=re.DOTALL | re.MULTILINE)
+    if path.name == "__init__.py":
+        content = re.sub(rb"^_MODULES\b[^{]*\{.*?^\}\n", b"", content, flags=re.DOTALL | re.MULTILINE)
     return hashlib.sha256(content).hexdigest()
 
 
@@ -79,7 +79,7 @@ def describe(source: NotebookNode, recording: NotebookNode, modules: list[str]) 
             raise RuntimeError(
                 f"d2lrnn was imported from outside this checkout ({path.parent}): run `pip install -e .` here"
             )
-    own = {path for path in paths if path.parent in (ROOT / "d2lrnn", CHAPTERS)}
+    own = {path for path in paths if ROOT / "d2lrnn" in path.parents or path.parent == CHAPTERS}
     files = {path.relative_to(ROOT).as_posix(): digest(path) for path in own.union(data_files())}
     return {
         "code": code_digest(source),

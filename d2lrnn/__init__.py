@@ -44,10 +44,12 @@ _MODULES = {
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
-__all__ = ["__version__", *sorted(_HOME)]
+__all__ = ["__version__", "check", *sorted(_HOME)]
 
 
 def __getattr__(name: str) -> object:
+    if name == "check":  # a module of its own, so that `d2lrnn.check.NAME` needs no further import
+        return importlib.import_module("d2lrnn.check")
     if name not in _HOME:
         raise AttributeError(f"module 'd2lrnn' has no attribute {name!r}")
     value: object = getattr(importlib.import_module(f"d2lrnn.{_HOME[name]}"), name)

@@ -89,6 +89,42 @@ def test_chapter_has_six_to_ten_exercises_each_with_a_solution(path):
     assert re.findall(r"\{solution(?:-start)?\} (\S+)", text) == exercises
 
 
+SOLUTION = re.compile(r"\{solution-start\}.*?\{solution-end\}", re.DOTALL)
+QUIZ = re.compile(r"^## Quiz\n(.*?)(?=^## )", re.DOTALL | re.MULTILINE)
+CHOICE = re.compile(r"^```\{dropdown\} [^\n]+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=name)
+def test_chapter_has_two_checks_that_exercises_name_and_solutions_run(path):
+    text = path.read_text(encoding="utf-8")
+    run = set(re.findall(r"^check\.(\w+)\(", "\n".join(SOLUTION.findall(text)), re.MULTILINE))
+    assert len(run) >= 2
+    assert set(re.findall(r"`check\.(\w+)", SOLUTION.sub("", text))) == run
+
+
+def quiz(path):
+    """Return the questions of a chapter's quiz: for each the explanations of its choices."""
+    text = QUIZ.search(path.read_text(encoding="utf-8"))[1]
+    questions = re.split(r"^\*\*Question \d+\.\*\* ", text, flags=re.MULTILINE)[1:]
+    return [CHOICE.findall(question) for question in questions]
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=name)
+def test_quiz_has_four_to_six_questions_each_with_one_right_choice(path):
+    questions = quiz(path)
+    assert 4 <= len(questions) <= 6
+    for choices in questions:
+        verdicts = [choice.split(maxsplit=1)[0] for choice in choices]
+        assert len(choices) >= 3
+        assert verdicts.count("Right.") == 1
+        assert verdicts.count("No.") == len(choices) - 1
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=name)
+def test_quiz_explains_every_choice(path):
+    assert all(len(choice.split()) >= 6 for choices in quiz(path) for choice in choices)
+
+
 @pytest.mark.parametrize("path", CHAPTERS, ids=name)
 def test_headings_go_down_one_level_at_a_time(path):
     prose = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)

@@ -1,0 +1,28 @@
+"""Checks for the exercises: `check.NAME(your_function)` tries your function on inputs with known answers.
+
+The first wrong answer is raised as a `WrongAnswer` that says what went in, what was expected and what came
+back. If all are right, the check says how many there were. A module for each chapter holds its checks.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+_MODULES: dict[str, tuple[str, ...]] = {
+    "_run": ("WrongAnswer",),
+}
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'd2lrnn.check' has no check {name!r}; there are {', '.join(__all__)}")
+    value: object = getattr(importlib.import_module(f"d2lrnn.check.{_HOME[name]}"), name)
+    globals()[name] = value  # the next use finds it without coming here
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
