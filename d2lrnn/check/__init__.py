@@ -10,6 +10,7 @@ import importlib
 
 _MODULES: dict[str, tuple[str, ...]] = {
     "_run": ("WrongAnswer",),
+    "sequences": ("count_windows", "feed_back", "lag_pairs", "masked_mean", "pad_left"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
