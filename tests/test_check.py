@@ -46,6 +46,11 @@ def test_keyword_arguments_are_part_of_the_message():
     assert "tail([0, 1, 2, 3], shape (4,), k=2)" in failure(lambda values: values[1:])
 
 
+def test_a_function_among_the_arguments_is_shown_by_its_name():
+    with pytest.raises(WrongAnswer, match=r"twice\(tail, \[1, 2\]\) is wrong"):
+        run("twice", lambda function, values: values, [Case((tail, [1, 2]), [], "Cut twice.")])
+
+
 def test_error_of_the_function_is_told_with_its_input():
     message = failure(lambda values: values[10])
     assert "tail([1, 2, 3]) raised IndexError" in message

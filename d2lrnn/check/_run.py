@@ -124,7 +124,7 @@ def _plain(value: object) -> object:
 
 
 def show(value: object) -> str:
-    """Return a value as a message shows it: a function's name, a tensor's values, cut short if there are many."""
+    """Return a value as a message shows it: a function by its name, a tensor by its values, long ones cut."""
     if callable(value):
         return str(getattr(value, "__name__", type(value).__name__))
     shape = f", shape {tuple(value.shape)}" if isinstance(value, (Tensor, np.ndarray)) else ""
