@@ -48,7 +48,7 @@ def test_keyword_arguments_are_part_of_the_message():
 
 def test_a_function_among_the_arguments_is_shown_by_its_name():
     with pytest.raises(WrongAnswer, match=r"twice\(tail, \[1, 2\]\) is wrong"):
-        run("twice", lambda function, values: values, [Case((tail, [1, 2]), [], "Cut twice.")])
+        run("twice", lambda _function, values: values, [Case((tail, [1, 2]), [], "Cut twice.")])
 
 
 def test_error_of_the_function_is_told_with_its_input():
