@@ -11,6 +11,7 @@ import importlib
 _MODULES: dict[str, tuple[str, ...]] = {
     "_run": ("WrongAnswer",),
     "sequences": ("count_windows", "feed_back", "lag_pairs", "masked_mean", "pad_left"),
+    "batching": ("num_batches", "padding_share"),
     "text": ("number_tokens", "plain_letters"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
