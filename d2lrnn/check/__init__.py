@@ -12,6 +12,8 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "_run": ("WrongAnswer",),
     "sequences": ("count_windows", "feed_back", "lag_pairs", "masked_mean", "pad_left"),
     "batching": ("num_batches", "padding_share"),
+    "language": ("perplexity_of", "pooled_perplexity", "relative_frequency"),
+    "recurrent": ("num_parameters", "rnn_states"),
     "text": ("number_tokens", "plain_letters"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
