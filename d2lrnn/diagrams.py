@@ -1,52 +1,13 @@
-"""Diagrams drawn by code: SVG with real text, in the page's colours, wide enough for a phone.
-
-Coordinates are SVG's: x to the right, y down, in units that are one CSS pixel at full size.
-"""
+"""Diagrams drawn by code, by name."""
 
 from __future__ import annotations
 
-import hashlib
-import html
-import math
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 
 from d2lrnn import _checks
-from d2lrnn.figures import PALETTE
-
-INPUT, STATE, OUTPUT = PALETTE[2], PALETTE[0], PALETTE[1]  # what a colour stands for, in every diagram
-FONT_SIZE = 14
-
-
-@dataclass(frozen=True)
-class Diagram:
-    """A drawing with its title and description; Jupyter displays it when it ends a cell.
-
-    The description is also the plain-text form, for screen readers and for terminals.
-    """
-
-    title: str
-    description: str
-    width: int
-    height: int
-    body: str  # SVG elements
-
-    def __repr__(self) -> str:
-        return f"{self.title}. {self.description}"
-
-    def _repr_html_(self) -> str:
-        name = "d" + hashlib.sha256(self.body.encode()).hexdigest()[:8]  # of this diagram's ids
-        return f"""\
-<svg xmlns="http://www.w3.org/2000/svg" class="d2lrnn-figure" role="img" \
-aria-labelledby="{name}-title {name}-desc" viewBox="0 0 {self.width} {self.height}" \
-width="{self.width * 1.25:g}" height="{self.height * 1.25:g}" style="max-width: 100%; height: auto" \
-font-family="sans-serif" font-size="{FONT_SIZE}" fill="currentColor" text-anchor="middle">
-<title id="{name}-title">{html.escape(self.title)}</title>
-<desc id="{name}-desc">{html.escape(self.description)}</desc>
-{self.body}
-</svg>"""
+from d2lrnn._drawing import INPUT, OUTPUT, STATE, Diagram, arrow, box, head, text
+from d2lrnn._gradient_diagrams import computational_graph, truncation_patterns
 
 
 def diagram(name: str) -> Diagram:
@@ -55,7 +16,8 @@ def diagram(name: str) -> Diagram:
     Parameters
     ----------
     name : str
-        "unrolled recurrence", "latent autoregressive model" or "task shapes".
+        "unrolled recurrence", "latent autoregressive model", "task shapes", "computational graph" or
+        "truncation patterns".
 
     Returns
     -------
@@ -71,20 +33,20 @@ def diagram(name: str) -> Diagram:
 
 
 def _unrolled_recurrence() -> Diagram:
-    parts = [*_column(42, "x_t", "h_t", "o_t"), _text(108, 120, "=", size=22)]
+    parts = [*_column(42, "x_t", "h_t", "o_t"), text(108, 120, "=", size=22)]
     loop = "M 62 96 C 62 62, 96 62, 90 100 C 88 122, 80 120, 68 118"
     parts += [
         f'<path d="{loop}" fill="none" stroke="currentColor" stroke-width="1.3"/>',
-        _head(68, 118, 200),
-        _text(86, 62, "W_hh", size=12),
+        head(68, 118, 200),
+        text(86, 62, "W_hh", size=12),
     ]
     columns = (165, 245, 325)
     for x, step in zip(columns, "123", strict=True):
         parts += _column(x, f"x_{step}", f"h_{step}", f"o_{step}")
     for left, right in [(126, 142), *((a + 23, b - 23) for a, b in pairwise(columns)), (348, 372)]:
-        parts.append(_arrow(left, 112, right, 112))
-    parts += [_text((a + b) / 2, 102, "W_hh", size=12) for a, b in pairwise(columns)]
-    parts.append(_text(245, 224, "the same W_xh, W_hh and W_hq at every step", size=13))
+        parts.append(arrow(left, 112, right, 112))
+    parts += [text((a + b) / 2, 102, "W_hh", size=12) for a, b in pairwise(columns)]
+    parts.append(text(245, 224, "the same W_xh, W_hh and W_hq at every step", size=13))
     return Diagram(
         "A recurrent network and the same network unrolled",
         "Left: a state h at step t, which takes the input x at step t through W_xh and itself, by a "
@@ -100,13 +62,13 @@ def _unrolled_recurrence() -> Diagram:
 def _column(x: float, source: str, state: str, target: str) -> list[str]:
     """Draw one step: input below, state, output above, with the parameters at the arrows."""
     return [
-        _box(x, 184, source, INPUT),
-        _box(x, 112, state, STATE),
-        _box(x, 40, target, OUTPUT),
-        _arrow(x, 169, x, 128),
-        _arrow(x, 97, x, 56),
-        _text(x - 18, 153, "W_xh", size=12),
-        _text(x - 18, 81, "W_hq", size=12),
+        box(x, 184, source, INPUT),
+        box(x, 112, state, STATE),
+        box(x, 40, target, OUTPUT),
+        arrow(x, 169, x, 128),
+        arrow(x, 97, x, 56),
+        text(x - 18, 153, "W_xh", size=12),
+        text(x - 18, 81, "W_hq", size=12),
     ]
 
 
@@ -115,16 +77,16 @@ def _latent_autoregressive() -> Diagram:
     columns = (70, 190, 310)
     for x, step in zip(columns, steps, strict=True):
         parts += [
-            _box(x, 40, f"x̂_{step}", OUTPUT),
-            _box(x, 112, f"h_{step}", STATE),
-            _box(x, 184, f"x_{step}", INPUT),
-            _arrow(x, 97, x, 56),
+            box(x, 40, f"x̂_{step}", OUTPUT),
+            box(x, 112, f"h_{step}", STATE),
+            box(x, 184, f"x_{step}", INPUT),
+            arrow(x, 97, x, 56),
         ]
     for a, b in pairwise(columns):
-        parts += [_arrow(a + 23, 112, b - 23, 112), _arrow(a + 23, 172, b - 21, 128)]
-        parts.append(_text((a + b) / 2, 102, "g", italic=True))
-    parts += [_arrow(14, 112, 47, 112), _arrow(333, 112, 366, 112)]  # from before, and on
-    parts += [_arrow(16, 149, 49, 128), _arrow(333, 172, 366, 151)]
+        parts += [arrow(a + 23, 112, b - 23, 112), arrow(a + 23, 172, b - 21, 128)]
+        parts.append(text((a + b) / 2, 102, "g", italic=True))
+    parts += [arrow(14, 112, 47, 112), arrow(333, 112, 366, 112)]  # from before, and on
+    parts += [arrow(16, 149, 49, 128), arrow(333, 172, 366, 151)]
     return Diagram(
         "A latent autoregressive model",
         "Three steps, t−1, t and t+1. The state h at each step is made by g from the state before it "
@@ -149,15 +111,15 @@ def _task_shapes() -> Diagram:
         steps = range(max(*inputs, *outputs) + 1)
         xs = [left + 95 + 34 * (step - steps[-1] / 2) for step in steps]
         for x in xs:
-            parts.append(_box(x, top + 78, "", STATE, width=24, height=22))
-        parts += [_arrow(a + 12, top + 78, b - 12, top + 78) for a, b in pairwise(xs)]
+            parts.append(box(x, top + 78, "", STATE, width=24, height=22))
+        parts += [arrow(a + 12, top + 78, b - 12, top + 78) for a, b in pairwise(xs)]
         for step in inputs:
-            parts.append(_box(xs[step], top + 124, "", INPUT, width=24, height=22))
-            parts.append(_arrow(xs[step], top + 113, xs[step], top + 90))
+            parts.append(box(xs[step], top + 124, "", INPUT, width=24, height=22))
+            parts.append(arrow(xs[step], top + 113, xs[step], top + 90))
         for step in outputs:
-            parts.append(_box(xs[step], top + 32, "", OUTPUT, width=24, height=22))
-            parts.append(_arrow(xs[step], top + 67, xs[step], top + 44))
-        parts += [_text(left + 95, top + 158, name, size=13), _text(left + 95, top + 175, example, size=12)]
+            parts.append(box(xs[step], top + 32, "", OUTPUT, width=24, height=22))
+            parts.append(arrow(xs[step], top + 67, xs[step], top + 44))
+        parts += [text(left + 95, top + 158, name, size=13), text(left + 95, top + 175, example, size=12)]
     return Diagram(
         "Four kinds of task on sequences",
         "Each kind is a row of states with inputs below and outputs above. Sequence to one target, as "
@@ -176,34 +138,6 @@ _DIAGRAMS: dict[str, Callable[[], Diagram]] = {
     "unrolled recurrence": _unrolled_recurrence,
     "latent autoregressive model": _latent_autoregressive,
     "task shapes": _task_shapes,
+    "computational graph": computational_graph,
+    "truncation patterns": truncation_patterns,
 }
-
-
-def _box(x: float, y: float, label: str, colour: str, *, width: float = 46, height: float = 30) -> str:
-    box = (
-        f'<rect x="{x - width / 2:g}" y="{y - height / 2:g}" width="{width:g}" height="{height:g}" rx="5" '
-        f'fill="{colour}" fill-opacity="0.22" stroke="{colour}" stroke-width="1.5"/>'
-    )
-    return box + ("\n" + _text(x, y + 4, label) if label else "")
-
-
-def _text(x: float, y: float, label: str, *, size: float = FONT_SIZE, italic: bool = False) -> str:
-    """Write a label; what follows an underscore, up to a space or comma, is a subscript, its base italic."""
-
-    def symbol(match: re.Match[str]) -> str:
-        small = f'<tspan dy="4" font-size="{size * 0.75:g}">{match[2]}</tspan>'
-        return f'<tspan font-style="italic">{match[1]}</tspan>{small}<tspan dy="-4">\u200b</tspan>'
-
-    content = re.sub(r"([^\s_]+)_([^\s,]+)", symbol, html.escape(label))
-    style = ' font-style="italic"' if italic else ""
-    return f'<text x="{x:g}" y="{y:g}" font-size="{size:g}"{style}>{content}</text>'
-
-
-def _arrow(x1: float, y1: float, x2: float, y2: float) -> str:
-    line = f'<path d="M {x1:g} {y1:g} L {x2:g} {y2:g}" stroke="currentColor" stroke-width="1.3"/>'
-    return line + "\n" + _head(x2, y2, math.degrees(math.atan2(y2 - y1, x2 - x1)))
-
-
-def _head(x: float, y: float, degrees: float) -> str:
-    """Draw the head of an arrow that arrives at (x, y); the angle is from the x axis, clockwise."""
-    return f'<path d="M 0 0 L -7 -3.2 L -7 3.2 z" transform="translate({x:g} {y:g}) rotate({degrees:.0f})"/>'

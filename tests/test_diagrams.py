@@ -1,12 +1,13 @@
 """Diagrams drawn by code: text that can be read out, in the page's colours, inside the picture."""
 
 import re
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
 
 from book.compare import differences
-from d2lrnn import diagram, diagrams
+from d2lrnn import _drawing, _gradient_diagrams, diagram
 from d2lrnn.diagrams import _DIAGRAMS
 
 NAMES = sorted(_DIAGRAMS)
@@ -28,7 +29,8 @@ def words(svg):
 
 
 def test_there_are_the_diagrams_that_the_chapters_show():
-    assert {"unrolled recurrence", "latent autoregressive model", "task shapes"} <= set(NAMES)
+    shown = {"unrolled recurrence", "latent autoregressive model", "task shapes"}
+    assert shown | {"computational graph", "truncation patterns"} <= set(NAMES)
 
 
 def test_title_comes_first_and_names_the_picture(svg, name):
@@ -129,13 +131,13 @@ def test_only_the_aligned_task_has_one_output_above_each_input(column, row, alig
         x, y = float(box.get("x")), float(box.get("y"))
         if (x >= 190, y >= 192) == (column == 1, row == 1):
             places.setdefault(box.get("stroke"), []).append(x)
-    assert (places[diagrams.INPUT] == places[diagrams.OUTPUT]) == aligned
+    assert (places[_drawing.INPUT] == places[_drawing.OUTPUT]) == aligned
 
 
 def test_unaligned_task_has_other_numbers_of_inputs_and_outputs():
     svg = ElementTree.fromstring(diagram("task shapes")._repr_html_())
     last = [b for b in svg.iter(f"{SVG}rect") if float(b.get("x")) >= 190 and float(b.get("y")) >= 192]
-    counts = [sum(b.get("stroke") == c for b in last) for c in (diagrams.INPUT, diagrams.OUTPUT)]
+    counts = [sum(b.get("stroke") == c for b in last) for c in (_drawing.INPUT, _drawing.OUTPUT)]
     assert counts == [4, 2]
 
 
@@ -143,8 +145,103 @@ def test_translation_is_said_to_be_unaligned():
     assert "Unaligned sequences, as in translation" in diagram("task shapes").description
 
 
+def edges(svg):
+    """Return (start, end, dashed) of each line of two points: the box, or else the point, at its ends."""
+    labels = dict(zip(words_of_boxes(svg), svg.iter(f"{SVG}rect"), strict=True))
+
+    def at(x, y):
+        for label, box in labels.items():
+            left, top, width, height = (float(box.get(key)) for key in ("x", "y", "width", "height"))
+            if left - 3 <= x <= left + width + 3 and top - 3 <= y <= top + height + 3:
+                return label
+        return x, y
+
+    found = set()
+    for path in svg.iter(f"{SVG}path"):
+        numbers = re.fullmatch(r"M (\S+) (\S+) L (\S+) (\S+)", path.get("d"))
+        if numbers:
+            x1, y1, x2, y2 = map(float, numbers.groups())
+            found.add((at(x1, y1), at(x2, y2), path.get("stroke-dasharray") is not None))
+    return found
+
+
+def words_of_boxes(svg):
+    """Return the labels of boxes: each stands right after its box."""
+    elements = list(svg)
+    return [
+        "".join(after.itertext()).replace("\u200b", "")
+        for box, after in pairwise(elements)
+        if box.tag == f"{SVG}rect"
+    ]
+
+
+@pytest.fixture
+def graph():
+    return ElementTree.fromstring(diagram("computational graph")._repr_html_())
+
+
+def test_computational_graph_has_inputs_states_outputs_parameters_and_loss(graph):
+    steps = [f"{letter}{t}" for letter in "xho" for t in (1, 2, 3)]
+    assert sorted(words_of_boxes(graph)) == sorted([*steps, "h0", "L", "Wqh", "Whh", "Whx"])
+
+
+def test_computational_graph_leads_from_each_node_to_what_depends_on_it(graph):
+    steps = (1, 2, 3)
+    expected = {(f"x{t}", f"h{t}") for t in steps} | {(f"h{t - 1}", f"h{t}") for t in steps}
+    expected |= {(f"h{t}", f"o{t}") for t in steps} | {(f"o{t}", "L") for t in steps}
+    assert {(start, end) for start, end, dashed in edges(graph) if not dashed} == expected
+
+
+@pytest.mark.parametrize(("parameter", "target"), [("Whx", "h"), ("Whh", "h"), ("Wqh", "o")])
+def test_computational_graph_has_an_edge_from_each_parameter_to_each_step(graph, parameter, target):
+    dashed = {(start, end) for start, end, is_dashed in edges(graph) if is_dashed}
+    (line,) = [end for start, end in dashed if start == parameter]  # to the last branch
+    branches = {end for start, end in dashed if start != parameter and start[1] == line[1]}
+    assert branches == {f"{target}{t}" for t in (1, 2, 3)}
+
+
+def rows_of_arrows(svg):
+    """Return for each row of states where its arrows lead: from which step to which."""
+    rows = {}
+    for path in svg.iter(f"{SVG}path"):
+        numbers = re.fullmatch(r"M (\S+) (\S+) L (\S+) (\S+)", path.get("d"))
+        if numbers:
+            x1, y, x2, _ = map(float, numbers.groups())
+            steps = (round((x1 + 15 - 32) / 45) + 1, round((x2 - 15 - 32) / 45) + 1)
+            rows.setdefault(y, []).append(steps)
+    return [sorted(rows[y], reverse=True) for y in sorted(rows)]
+
+
+def test_truncation_patterns_go_back_from_the_last_step_as_far_as_they_should():
+    svg = ElementTree.fromstring(diagram("truncation patterns")._repr_html_())
+    last = _gradient_diagrams.NUM_STEPS
+    reaches = [last - 1, _gradient_diagrams.REGULAR, *_gradient_diagrams.RANDOM]
+    expected = [[(last - k, last - k - 1) for k in range(reach)] for reach in reaches]
+    assert rows_of_arrows(svg) == expected
+
+
+def test_truncation_patterns_have_a_cross_in_each_row_that_is_cut():
+    svg = ElementTree.fromstring(diagram("truncation patterns")._repr_html_())
+    assert words(svg).count("×") == 1 + len(_gradient_diagrams.RANDOM)
+
+
+def test_states_that_no_gradient_reaches_have_another_colour():
+    svg = ElementTree.fromstring(diagram("truncation patterns")._repr_html_())
+    last = _gradient_diagrams.NUM_STEPS
+    unreached = sum(last - 1 - back for back in (_gradient_diagrams.REGULAR, *_gradient_diagrams.RANDOM))
+    colours = [box.get("stroke") for box in svg.iter(f"{SVG}rect")]
+    assert colours.count(_drawing.UNUSED) == unreached
+    assert colours.count(_drawing.STATE) == len(colours) - unreached
+
+
+def test_description_says_how_far_the_random_draws_go_back():
+    description = diagram("truncation patterns").description
+    first, *others, last = map(str, _gradient_diagrams.RANDOM)
+    assert f"over {', '.join([first, *others])} and {last} steps" in description
+
+
 def test_arrow_ends_where_it_should():
-    assert "translate(10 20) rotate(90)" in diagrams._arrow(10, 0, 10, 20)
+    assert "translate(10 20) rotate(90)" in _drawing.arrow(10, 0, 10, 20)
 
 
 @pytest.mark.parametrize(("unknown", "error"), [("latent", ValueError), (3, TypeError)])
