@@ -1,0 +1,250 @@
+"""Execute the chapters again as other machines would, and compare with the recordings.
+
+Usage: python -m book.matrix [--only WORD ...] [--minutes M] [--jobs N]
+
+Each chapter runs in a fresh process under each of `settings`. What was run is kept in _build/matrix, so that
+an interrupted run goes on. A full run writes appendix/matrix.json and appendix/matrix.md, with the rows that
+are complete. With --only, just the chapters and the settings whose names hold one of the words are run, and
+the table is printed only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeAlias
+
+from book import provenance
+from book.compare import TOLERANCES
+from book.notebooks import ROOT, read_recording, recording_of, sources, use_this_checkout
+from book.rerun import Outcome
+from book.settings import PLAIN, Setting, cpu, emulated, environment, missing, settings
+
+RESULTS = ROOT / "appendix" / "matrix.json"
+TABLE = ROOT / "appendix" / "matrix.md"
+CACHE = ROOT / "_build" / "matrix"
+SHORT = "short training"
+NO_GRID = "without the grid"
+LIMIT = 1800  # seconds that one chapter may take
+
+Row: TypeAlias = dict[str, object]
+Task: TypeAlias = tuple[Setting, str]  # what to run: a chapter's name, or SHORT
+
+
+def command(setting: Setting, work: str) -> list[str]:
+    """Return what runs a task and prints JSON."""
+    python = setting.emulator or (sys.executable,)
+    if work == SHORT:
+        return [*python, "-m", "book.short_training"]
+    return [*python, "-m", "book.rerun", f"chapters/{work}.md"]
+
+
+def kept(task: Task) -> Path:
+    """Return where a task's result is kept; the name has a hash of all that decides it."""
+    setting, work = task
+    inputs: dict[str, object] = {
+        "setting": [setting.variables, setting.emulator],
+        "cpu": cpu()[0],
+        "versions": provenance.installed_versions(),
+    }
+    if work == SHORT:
+        files = [*(ROOT / "d2lrnn").glob("*.py"), ROOT / "book" / "short_training.py"]
+        inputs["files"] = [provenance.digest(file) for file in sorted(files)]
+    else:
+        recording = read_recording(recording_of(ROOT / "chapters" / f"{work}.md"))
+        inputs["recording"] = [cell for cell in recording.cells if cell.cell_type == "code"]
+        inputs["files"] = recording.metadata[provenance.KEY]["files"]
+    digest = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
+    return CACHE / f"{work}-{digest[:16]}.json"
+
+
+def run(task: Task) -> None:
+    """Run a task in a fresh process, and keep its result."""
+    setting, work = task
+    target, start = kept(task), time.perf_counter()
+    done = subprocess.run(
+        command(setting, work),
+        cwd=ROOT,
+        env=environment(setting),
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{work}, {setting.name}: {done.stderr.strip().splitlines()[-1:]}")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(done.stdout, encoding="utf-8")
+    print(f"{work}, {setting.name}: {time.perf_counter() - start:.0f} s", flush=True)
+
+
+def run_all(tasks: Iterable[Task], jobs: int, seconds: float) -> None:
+    """Run the tasks that have no result yet, `jobs` at a time, and begin none after so many seconds."""
+    end = time.monotonic() + seconds
+
+    def run_in_time(task: Task) -> None:
+        if time.monotonic() < end:
+            run(task)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(run_in_time, [task for task in tasks if not kept(task).is_file()]))
+
+
+def result(task: Task) -> dict[str, object] | None:
+    """Return the kept result of a task, if there is one."""
+    target = kept(task)
+    return json.loads(target.read_text(encoding="utf-8")) if target.is_file() else None
+
+
+def chapter_row(setting: Setting, chapters: list[str]) -> Row | None:
+    """Return a setting's row over all chapters; none if one of them was not run."""
+    outcomes: dict[str, Outcome] = {}
+    for name in chapters:
+        found = result((setting, name))
+        if found is None:
+            return None
+        outcomes[name] = found  # type: ignore[assignment]
+    return {
+        "setting": setting.name,
+        "cells": sum(outcome["cells"] for outcome in outcomes.values()),
+        "differing": {
+            f"{name}, {cell}": lines
+            for name, outcome in outcomes.items()
+            for cell, lines in outcome["differing"].items()
+        },
+        "largest": {
+            kind: max(outcome["largest"].get(kind, 0.0) for outcome in outcomes.values())
+            for kind in TOLERANCES
+        },
+    }
+
+
+def short_row(setting: Setting) -> Row | None:
+    """Return a setting's row of the short training, held against the one with no variable set."""
+    new, reference = result((setting, SHORT)), result((Setting(PLAIN), SHORT))
+    if new is None or reference is None:
+        return None
+    compared = [
+        (f"{model}, {what}", old, new[model][what])  # type: ignore[index]
+        for model, facts in reference.items()
+        if model != NO_GRID
+        for what, old in facts.items()  # type: ignore[attr-defined]
+    ]
+    sizes = [abs(a - b) / abs(a) for _, a, b in compared if isinstance(a, float)]
+    tolerance = TOLERANCES["printed"]
+    return {
+        "setting": setting.name,
+        "cells": len(compared),
+        "differing": {
+            name: [f"recorded {a}, got {b}"]
+            for name, a, b in compared
+            if (abs(a - b) > tolerance * abs(a) if isinstance(a, float) else a != b)
+        },
+        "largest": {"printed": max(sizes)},
+        "ungridded": new[NO_GRID]["weights"],  # type: ignore[index]
+    }
+
+
+def collect(chosen: list[Setting], chapters: list[str], processors: list[Setting]) -> dict[str, object]:
+    """Return all results that there are, with what they were made on."""
+
+    def rows(of: Callable[[Setting], Row | None], among: list[Setting]) -> list[Row]:
+        return [row for setting in among if (row := of(setting)) is not None]
+
+    return {
+        "made with": {
+            "processor": cpu()[0],
+            "Python": platform.python_version(),
+            **provenance.installed_versions(),
+        },
+        "chapters": chapters,
+        "rows": rows(lambda setting: chapter_row(setting, chapters), chosen),
+        "short": rows(short_row, [*chosen, *processors]),
+        "skipped": {s.name: why for s in [*chosen, *processors] if (why := missing(s))},
+        "tolerances": TOLERANCES,
+    }
+
+
+def table(results: dict) -> str:
+    """Return the results as the Markdown that the appendix page includes."""
+    made = ", ".join(f"{name} {version}" for name, version in results["made with"].items())
+    ungridded = {row["ungridded"] for row in results["short"]}
+    lines = [
+        f"Made with {made}.",
+        "",
+        *_rows("setting, all chapters", results["rows"]),
+        "",
+        "| numbers | largest relative difference in any row | tolerance |",
+        "| --- | ---: | ---: |",
+    ]
+    for kind, tolerance in results["tolerances"].items():
+        largest = max((row["largest"].get(kind, 0.0) for row in results["rows"]), default=0.0)
+        lines.append(f"| {kind} | {_size(largest)} | {_size(tolerance)} |")
+    lines += [
+        "",
+        "A short training of the scratch model and of PyTorch's three cells, with their text: the hash of the "
+        "final weights and the text must be equal, the perplexity within the tolerance.",
+        "",
+        *_rows("setting, short training", results["short"]),
+        "",
+        f"Trained without the grid, the scratch model ended in {len(ungridded)} different sets of weights "
+        f"under these {len(results['short'])} settings.",
+        "",
+    ]
+    if results["skipped"]:
+        lines += [f"- Not run: {name}, since {why}." for name, why in results["skipped"].items()] + [""]
+    return "\n".join(lines)
+
+
+def _rows(title: str, rows: list[dict]) -> list[str]:
+    head = [title, "cells compared", "cells that differ", "largest relative difference"]
+    body = [
+        [row["setting"], f"{row['cells']:,}", f"{len(row['differing'])}", _size(max(row["largest"].values()))]
+        for row in rows
+    ]
+    return ["| " + " | ".join(row) + " |" for row in (head, ["---", "---:", "---:", "---:"], *body)]
+
+
+def _size(value: float) -> str:
+    return f"{value:.0e}" if value else "0"
+
+
+def main(arguments: list[str]) -> int:
+    """Run, print the table, and return 1 if a cell differed."""
+    parser = argparse.ArgumentParser(prog="python -m book.matrix")
+    parser.add_argument("--only", nargs="+", default=[], help="words in the names of chapters and settings")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin nothing after this time")
+    parser.add_argument("--jobs", type=int, default=2, help="how many to run at a time")
+    options = parser.parse_args(arguments)
+    use_this_checkout()
+    every = [path.stem for path in sources()]
+    chapters = [name for name in every if name in options.only] or every
+    words = [word for word in options.only if word not in every]
+    chosen = [s for s in settings() if not words or any(word in s.name for word in words)]
+    processors = [s for s in emulated() if not words or any(word in s.name for word in words)]
+    runnable = [s for s in chosen if not missing(s)]
+    reference = [] if runnable[:1] == [Setting(PLAIN)] else [Setting(PLAIN)]
+    tasks = [(s, SHORT) for s in [*reference, *runnable, *processors] if not missing(s)]
+    tasks += [(s, name) for s in runnable for name in chapters]
+    run_all(tasks, options.jobs, options.minutes * 60)
+    results = collect(chosen, chapters, processors)
+    print(table(results))
+    if not options.only:
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8", newline="\n")
+        TABLE.write_text(table(results), encoding="utf-8", newline="\n")
+    moved = [(row, cell) for key in ("rows", "short") for row in results[key] for cell in row["differing"]]
+    for row, cell in moved:
+        print(f"{row['setting']}: {cell}: {row['differing'][cell][0]}", file=sys.stderr)
+    return 1 if moved else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
