@@ -1,6 +1,8 @@
 """Execute a chapter's recording again, and tell what came out otherwise.
 
-Usage: python -m book.rerun chapters/NAME.md   (prints JSON; `matrix` and `mutants` start it in fresh processes)
+Usage: python -m book.rerun chapters/NAME.md   (prints JSON)
+
+`matrix` and `mutants` start it in fresh processes.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import sys
 from dataclasses import dataclass, field
@@ -34,11 +35,12 @@ READERS_OWN = {
 }
 MATPLOTLIBRC = "figure.figsize: 3, 2\nlines.linewidth: 5\nfont.size: 20\naxes.grid: True\n"
 # Taken away first, so that a setting is what it says.
-STEERING = (
+STEERING = re.findall(
+    r"\w+",
     "ATEN_CPU_CAPABILITY DNNL_MAX_CPU_ISA KMP_AFFINITY MKL_CBWR MKL_DYNAMIC MKL_ENABLE_INSTRUCTIONS "
     "MKL_NUM_THREADS NPY_DISABLE_CPU_FEATURES NPY_ENABLE_CPU_FEATURES OMP_DYNAMIC OMP_NUM_THREADS "
-    "ONEDNN_MAX_CPU_ISA OPENBLAS_CORETYPE OPENBLAS_NUM_THREADS"
-).split()
+    "ONEDNN_MAX_CPU_ISA OPENBLAS_CORETYPE OPENBLAS_NUM_THREADS",
+)
 
 
 @dataclass(frozen=True)

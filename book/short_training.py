@@ -10,12 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 
+import torch
 from torch import nn
 
 from d2lrnn import RNNLM, RNNLMScratch, evaluate, generate, load_corpus, train
 
-CORPUS_SIZE, NUM_HIDDENS, NUM_EPOCHS = 3000, 32, 3
-NUM_PREDS = 30
+CORPUS_SIZE, NUM_HIDDENS, NUM_EPOCHS = 3000, 64, 10
+NUM_PREDS = 40
+NO_GRID = "scratch, without the grid"
 
 
 def weights_digest(model: nn.Module) -> str:
@@ -35,12 +37,13 @@ def short_training() -> dict[str, dict[str, str | float]]:
     models: dict[str, nn.Module] = {
         "scratch": RNNLMScratch(len(vocab), NUM_HIDDENS),
         **{cell: RNNLM(len(vocab), NUM_HIDDENS, cell) for cell in ("rnn", "gru", "lstm")},
-        "without the grid": RNNLMScratch(len(vocab), NUM_HIDDENS),
+        NO_GRID: RNNLMScratch(len(vocab), NUM_HIDDENS),
     }
     found: dict[str, dict[str, str | float]] = {}
     for name, model in models.items():
-        grid = None if name == "without the grid" else 5
-        train(model, corpus[:CORPUS_SIZE], num_epochs=NUM_EPOCHS, lr=1e-2, grid=grid, progress=False)
+        grid = None if name == NO_GRID else 5
+        data = corpus[:CORPUS_SIZE]
+        train(model, data, batch_size=8, num_epochs=NUM_EPOCHS, lr=1e-2, grid=grid, progress=False)
         found[name] = {
             "weights": weights_digest(model),
             "text": generate(model, vocab, "the tide", NUM_PREDS),
@@ -50,4 +53,4 @@ def short_training() -> dict[str, dict[str, str | float]]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(short_training()))
+    print(json.dumps({"torch": torch.__version__.partition("+")[0], "models": short_training()}))

@@ -1,8 +1,8 @@
 """How close a process came to an output that another machine might not share.
 
 Two decisions can turn on a last bit: to which point of the grid a weight is rounded, and which of two tokens
-has the higher logit. `round_to_grid` and `generate` note here how far from the edge they were, and a recording
-keeps the orders of magnitude.
+has the higher logit. `round_to_grid` and `generate` note here how far from the edge they were, and a
+recording keeps the orders of magnitude.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _leads: list[float] = []
 
 def note_grid(distance: float) -> None:
     """Note a weight's distance to halfway between two grid points; the smallest is kept."""
-    global _closest  # noqa: PLW0603  # a log of the process
+    global _closest
     _closest = min(_closest, distance)
 
 
