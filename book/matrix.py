@@ -11,6 +11,7 @@ the table is printed only.
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import json
 import platform
@@ -50,52 +51,61 @@ def command(setting: Setting, work: str) -> list[str]:
 def kept(task: Task) -> Path:
     """Return where a task's result is kept; the name has a hash of all that decides it."""
     setting, work = task
-    inputs: dict[str, object] = {
-        "setting": [setting.variables, setting.emulator],
-        "cpu": cpu()[0],
-        "versions": provenance.installed_versions(),
-    }
+    inputs = repr([sorted(setting.variables.items()), setting.emulator, basis(work)])
+    return CACHE / f"{work}-{hashlib.sha256(inputs.encode()).hexdigest()[:16]}.json"
+
+
+@functools.cache
+def basis(work: str) -> str:
+    """Return a hash of what decides a result whatever the setting: code, recording, versions, processor."""
+    inputs: list[object] = [cpu()[0], provenance.installed_versions()]
     if work == SHORT:
         files = [*(ROOT / "d2lrnn").glob("*.py"), ROOT / "book" / "short_training.py"]
-        inputs["files"] = [provenance.digest(file) for file in sorted(files)]
+        inputs += [provenance.digest(file) for file in sorted(files)]
     else:
         recording = read_recording(recording_of(ROOT / "chapters" / f"{work}.md"))
-        inputs["recording"] = [cell for cell in recording.cells if cell.cell_type == "code"]
-        inputs["files"] = recording.metadata[provenance.KEY]["files"]
-    digest = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
-    return CACHE / f"{work}-{digest[:16]}.json"
+        inputs += [cell for cell in recording.cells if cell.cell_type == "code"]
+        inputs.append(recording.metadata[provenance.KEY]["files"])
+    return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
 
 
-def run(task: Task) -> None:
-    """Run a task in a fresh process, and keep its result."""
+def run(task: Task) -> str:
+    """Run a task in a fresh process and keep its result; return what went wrong, if anything."""
     setting, work = task
     target, start = kept(task), time.perf_counter()
-    done = subprocess.run(
-        command(setting, work),
-        cwd=ROOT,
-        env=environment(setting),
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            command(setting, work),
+            cwd=ROOT,
+            env=environment(setting),
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"{work}, {setting.name}: not done after {LIMIT} s"
     if done.returncode:
-        raise RuntimeError(f"{work}, {setting.name}: {done.stderr.strip().splitlines()[-1:]}")
+        return f"{work}, {setting.name}: " + "".join(done.stderr.strip().splitlines()[-1:])
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(done.stdout, encoding="utf-8")
     print(f"{work}, {setting.name}: {time.perf_counter() - start:.0f} s", flush=True)
+    return ""
 
 
-def run_all(tasks: Iterable[Task], jobs: int, seconds: float) -> None:
-    """Run the tasks that have no result yet, `jobs` at a time, and begin none after so many seconds."""
+def run_all(tasks: Iterable[Task], jobs: int, seconds: float) -> list[str]:
+    """Run the tasks that have no result yet, `jobs` at a time, and begin none after so many seconds.
+
+    Returns what went wrong; such a task has no result, and its row is left out.
+    """
     end = time.monotonic() + seconds
 
-    def run_in_time(task: Task) -> None:
-        if time.monotonic() < end:
-            run(task)
+    def run_in_time(task: Task) -> str:
+        return run(task) if time.monotonic() < end else ""
 
     with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(run_in_time, [task for task in tasks if not kept(task).is_file()]))
+        left = [task for task in tasks if not kept(task).is_file()]
+        return [fault for fault in pool.map(run_in_time, left) if fault]
 
 
 def result(task: Task) -> dict | None:
@@ -236,7 +246,7 @@ def main(arguments: list[str]) -> int:
     reference = [] if runnable[:1] == [Setting(PLAIN)] else [Setting(PLAIN)]
     tasks = [(s, SHORT) for s in [*reference, *runnable, *processors] if not missing(s)]
     tasks += [(s, name) for s in runnable for name in chapters]
-    run_all(tasks, options.jobs, options.minutes * 60)
+    failed = run_all(tasks, options.jobs, options.minutes * 60)
     results = collect(chosen, chapters, processors)
     print(table(results))
     if not options.only:
@@ -245,7 +255,8 @@ def main(arguments: list[str]) -> int:
     moved = [(row, cell) for key in ("rows", "short") for row in results[key] for cell in row["differing"]]
     for row, cell in moved:
         print(f"{row['setting']}: {cell}: {row['differing'][cell][0]}", file=sys.stderr)
-    return 1 if moved else 0
+    print("\n".join(failed), file=sys.stderr)
+    return 1 if moved or failed else 0
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ environment variables where these are set. `qemu` runs the programs of other pro
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import re
@@ -128,6 +129,7 @@ def environment(setting: Setting) -> dict[str, str]:
     return {**inherited, **READERS_OWN, **fixed, **setting.variables}
 
 
+@functools.cache
 def cpu() -> tuple[str, frozenset[str]]:
     """Return the processor's name and features; no features where the system does not list them."""
     try:
