@@ -91,9 +91,8 @@ def _fault(module: str, source: str, tree: ast.Module, name: str, occurrence: in
 def _idle(tree: ast.Module) -> Iterator[ast.expr | ast.stmt]:
     """Yield what may change without a change of what runs."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Raise) or (
-            isinstance(node, ast.If) and _is_named(node.test, "TYPE_CHECKING")
-        ):
+        typing_only = isinstance(node, ast.If) and _is_named(node.test, "TYPE_CHECKING")
+        if typing_only or isinstance(node, ast.Raise):
             yield node
         elif isinstance(node, ast.arg) and node.annotation:
             yield node.annotation

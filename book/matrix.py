@@ -4,8 +4,8 @@ Usage: python -m book.matrix [--only WORD ...] [--minutes M] [--jobs N]
 
 Each chapter runs in a fresh process under each of `settings`. What was run is kept in _build/matrix, so that
 an interrupted run goes on. A full run writes appendix/matrix.json and appendix/matrix.md, with the rows that
-are complete. With --only, just the chapters and the settings whose names hold one of the words are run, and
-the table is printed only.
+are complete. With --only, just the chapters named and the settings whose names hold one of the words are run,
+and the table is printed only. The short training runs unless a chapter is named.
 """
 
 from __future__ import annotations
@@ -238,14 +238,18 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     use_this_checkout()
     every = [path.stem for path in sources()]
-    chapters = [name for name in every if name in options.only] or every
+    named = [name for name in every if name in options.only]
     words = [word for word in options.only if word not in every]
-    chosen = [s for s in settings() if not words or any(word in s.name for word in words)]
-    processors = [s for s in emulated() if not words or any(word in s.name for word in words)]
-    runnable = [s for s in chosen if not missing(s)]
-    reference = [] if runnable[:1] == [Setting(PLAIN)] else [Setting(PLAIN)]
-    tasks = [(s, SHORT) for s in [*reference, *runnable, *processors] if not missing(s)]
-    tasks += [(s, name) for s in runnable for name in chapters]
+
+    def picked(among: list[Setting]) -> list[Setting]:
+        return [s for s in among if not words or any(word in s.name for word in words)]
+
+    chapters, chosen = named or every, picked(settings())
+    processors = [] if named else picked(emulated())
+    plain = settings()[0]  # which the short training is held against
+    short = [] if named else [plain, *(s for s in [*chosen, *processors] if s != plain)]
+    tasks = [(s, SHORT) for s in short if not missing(s)]
+    tasks += [(s, name) for s in chosen if not missing(s) for name in chapters]
     failed = run_all(tasks, options.jobs, options.minutes * 60)
     results = collect(chosen, chapters, processors)
     print(table(results))
