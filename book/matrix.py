@@ -182,9 +182,10 @@ def collect(chosen: list[Setting], chapters: list[str], processors: list[Setting
 
 def table(results: dict) -> str:
     """Return the results as the Markdown that the appendix page includes."""
-    made = ", ".join(f"{name} {version}" for name, version in results["made with"].items())
+    processor, *versions = results["made with"].items()
+    made = ", ".join(f"{name} {version}" for name, version in versions)
     lines = [
-        f"{made}. Chapters: {', '.join(results['chapters'])}.",
+        f"Processor: {processor[1]}. Versions: {made}. Chapters: {', '.join(results['chapters'])}.",
         "",
         *_rows("all chapters", results["rows"]),
         "",
