@@ -292,7 +292,7 @@ def table(results: list[dict[str, str]]) -> str:
     for name, counts in [*by_module.items(), ("all", total)]:
         numbers = (counts.total(), counts[UNIT], counts[REGRESSION], counts[NOTHING])
         lines.append(f"| {name} | " + " | ".join(map(str, numbers)) + " |")
-    lines += ["", f"Caught: {1 - total[NOTHING] / max(total.total(), 1):.1%}.", ""]
+    lines += ["", f"Caught: {(total[UNIT] + total[REGRESSION]) / max(total.total(), 1):.1%}.", ""]
     survivors = [row for row in results if row["by"] == NOTHING]
     if survivors:
         lines += ["| survivor | why it changes nothing |", "| --- | --- |"]
