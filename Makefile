@@ -11,7 +11,7 @@ ifneq ($(CURDIR),$(shell cat $(INSTALLED) 2>/dev/null))
 .PHONY: $(INSTALLED)
 endif
 
-.PHONY: site test record lint bench corpora handout links serve clean
+.PHONY: site test record lint bench corpora handout matrix mutants links serve clean
 
 site: $(INSTALLED)
 	$(BIN)/jupyter-book build . -W -n --keep-going
@@ -39,6 +39,13 @@ corpora: $(INSTALLED)
 
 handout: $(INSTALLED)
 	$(BIN)/python -m book.handout
+
+# ONLY="rnn Nehalem" picks chapters and settings, MINUTES=50 ends a long run, which the next one continues.
+matrix: $(INSTALLED)
+	$(BIN)/python -m book.matrix $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES))
+
+mutants: $(INSTALLED)
+	$(BIN)/python -m book.mutants $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES))
 
 links: $(INSTALLED)
 	$(BIN)/jupyter-book build . --builder linkcheck

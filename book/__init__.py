@@ -1,6 +1,7 @@
 """What the book needs beyond Jupyter Book: recording, comparing outputs, and the site's extension.
 
 `notebooks` reads and writes chapters, `portable` turns MyST into plain Markdown, `provenance` says whether a
-recording is still true, `record` makes recordings, `compare` compares outputs, `extension` serves recordings
-to Sphinx. Arrows run in that order.
+recording is still true, `margins` tabulates how firm it is, `record` makes recordings, `compare` compares
+outputs, `extension` serves recordings to Sphinx. `rerun` executes a recording again; `matrix` does so under
+the `settings` of other machines, `mutants` with one of the `faults` planted. Arrows run in that order.
 """

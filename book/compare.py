@@ -10,19 +10,21 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from d2lrnn.figures import SERIES_MIME
 from d2lrnn.measure import MEASURED
 
-# A printed float is a rounded one: two runs that agree to 1e-12 print the same digits, so this only
-# forgives the last of many printed digits.
-FLOAT_RTOL = 1e-6
-# Series are published with six significant digits; 1e-4 is a hundredth of the smallest change that
-# matters (1 %).
-SERIES_RTOL = 1e-4
-# A figure's description repeats some points of the series with four significant digits, so that a point
-# within its tolerance may be written with another last digit.
-DESCRIPTION_RTOL = 1e-3
+# How far two numbers of one kind may be from each other, relative to the larger.
+TOLERANCES = {
+    # Machines agree to about 1e-12 (the appendix measures it), so that a float printed in full may have
+    # other last digits, and one that is rounded when printed has the same.
+    "printed": 1e-9,
+    # Series are published with six significant digits, the last of which may be rounded another way.
+    "series": 1e-5,
+    # A figure's description repeats some points of the series with four significant digits.
+    "description": 1e-3,
+}
 # Below this share of a figure's largest number of one kind a value is rounding noise around zero.
 SERIES_ATOL_SHARE = 1e-9
 
@@ -33,24 +35,47 @@ _INTEGER = re.compile(r"[-+]?\d+")
 Output = Mapping[str, object]
 
 
+@dataclass(frozen=True)
+class Deviation:
+    """One place where two runs' outputs are not the same.
+
+    `size` is the relative difference of two numbers, `allowed` the tolerance for their `kind`; words and
+    integers have neither, and must be equal.
+    """
+
+    line: str
+    kind: str = ""  # "printed", "series" or "description", for numbers
+    size: float = math.inf
+    allowed: float = 0.0
+
+
 def differences(recorded: Iterable[Output], new: Iterable[Output]) -> list[str]:
     """Return what differs between two cells' outputs, one line each; an empty list means they agree."""
+    return [found.line for found in deviations(recorded, new) if found.size > found.allowed]
+
+
+def deviations(recorded: Iterable[Output], new: Iterable[Output]) -> list[Deviation]:
+    """Return every place where two cells' outputs are not equal, within tolerance or not."""
     old_parts, new_parts = _parts(recorded), _parts(new)
     if len(old_parts) != len(new_parts):
         old_kinds, new_kinds = [kind for kind, _ in old_parts], [kind for kind, _ in new_parts]
-        return [f"recorded {len(old_parts)} outputs {old_kinds}, got {len(new_parts)} {new_kinds}"]
+        return [Deviation(f"recorded {len(old_parts)} outputs {old_kinds}, got {len(new_parts)} {new_kinds}")]
     found = []
     for number, ((old_kind, old), (new_kind, got)) in enumerate(zip(old_parts, new_parts, strict=True), 1):
         where = f"output {number} ({old_kind})"
         if old_kind != new_kind:
-            found.append(f"{where}: got {new_kind}")
+            found.append(Deviation(f"{where}: got {new_kind}"))
         elif old.keys() != got.keys():
-            found.append(f"{where}: recorded {sorted(old)}, got {sorted(got)}")
+            found.append(Deviation(f"{where}: recorded {sorted(old)}, got {sorted(got)}"))
         else:
             in_figure = SERIES_MIME in old
             for key in old:
-                found += [f"{where}, {key}: {line}" for line in _compare(key, old[key], got[key], in_figure)]
+                found += _within(f"{where}, {key}", _compare(key, old[key], got[key], in_figure))
     return found
+
+
+def _within(where: object, found: list[Deviation]) -> list[Deviation]:
+    return [replace(one, line=f"{where}: {one.line}") for one in found]
 
 
 def mask_measured(text: str) -> str:
@@ -80,17 +105,31 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else "".join(value)  # type: ignore[arg-type]
 
 
-def _compare(key: str, old: object, new: object, in_figure: bool) -> list[str]:
+def _compare(key: str, old: object, new: object, in_figure: bool) -> list[Deviation]:
     if key == SERIES_MIME:
         return _compare_series(_json(old), _json(new), 0.0)
     if key in ("text", "ename", "evalue") or key.startswith("text/"):
         old, new = _text(old), _text(new)
         if in_figure and key == "text/html":  # drawn from the series, which is compared
-            return [] if bool(old) == bool(new) else ["one of the pictures is empty"]
+            return [] if bool(old) == bool(new) else [Deviation("one of the pictures is empty")]
         return _compare_text(old, new, in_figure)
     if key.startswith("image/"):
-        return ["a picture without its data cannot be compared: display it with d2lrnn.show"]
-    return [] if _json(old) == _json(new) else [f"recorded {_shorten(old)}, got {_shorten(new)}"]
+        return [Deviation("a picture without its data cannot be compared: display it with d2lrnn.show")]
+    return [] if _json(old) == _json(new) else [_words(old, new)]
+
+
+def _words(old: object, new: object) -> Deviation:
+    return Deviation(f"recorded {_shorten(old)}, got {_shorten(new)}")
+
+
+def _numbers(kind: str, old: float, new: float, floor: float = 0.0) -> list[Deviation]:
+    """Compare two numbers relative to the larger one, or to `floor` if both are below it."""
+    if old == new:
+        return []
+    size = abs(old - new) / max(abs(old), abs(new), floor)
+    # An infinity or nan is no number that could be near another.
+    size = size if math.isfinite(size) else math.inf
+    return [Deviation(f"recorded {old}, got {new}", kind, size, TOLERANCES[kind])]
 
 
 def _json(value: object) -> object:
@@ -100,46 +139,41 @@ def _json(value: object) -> object:
         return value
 
 
-def _compare_text(old: str, new: str, in_figure: bool) -> list[str]:
+def _compare_text(old: str, new: str, in_figure: bool) -> list[Deviation]:
     old, new = mask_measured(old), mask_measured(new)
     if _NUMBER.sub("0", old) != _NUMBER.sub("0", new):
-        return [f"recorded {_shorten(old)}, got {_shorten(new)}"]
-    return [
-        f"recorded {a}, got {b}"
-        for a, b in zip(_NUMBER.findall(old), _NUMBER.findall(new), strict=True)
-        if not _same_number(a, b, in_figure)
-    ]
+        return [_words(old, new)]
+    found = []
+    for a, b in zip(_NUMBER.findall(old), _NUMBER.findall(new), strict=True):
+        if in_figure:  # its description may write a float without a point
+            found += _numbers("description", float(a), float(b))
+        elif not (_INTEGER.fullmatch(a) or _INTEGER.fullmatch(b)):
+            found += _numbers("printed", float(a), float(b))
+        elif a != b:
+            found.append(Deviation(f"recorded {a}, got {b}"))
+    return found
 
 
-def _same_number(old: str, new: str, in_figure: bool) -> bool:
-    if in_figure:  # its description may write a float without a point
-        return math.isclose(float(old), float(new), rel_tol=DESCRIPTION_RTOL)
-    if _INTEGER.fullmatch(old) or _INTEGER.fullmatch(new):
-        return old == new
-    return math.isclose(float(old), float(new), rel_tol=FLOAT_RTOL)
-
-
-def _compare_series(old: object, new: object, scale: float) -> list[str]:
+def _compare_series(old: object, new: object, scale: float) -> list[Deviation]:
     """Compare two descriptions of a figure: words and integers exactly, floats with tolerance.
 
     `scale` is the largest magnitude among the numbers that stand together with `old`.
     """
     if isinstance(old, dict) and isinstance(new, dict):
         if old.keys() != new.keys():
-            return [f"recorded {sorted(old)}, got {sorted(new)}"]
-        return [f"{key}: {line}" for key in old for line in _compare_series(old[key], new[key], scale)]
+            return [Deviation(f"recorded {sorted(old)}, got {sorted(new)}")]
+        return [one for key in old for one in _within(key, _compare_series(old[key], new[key], scale))]
     if isinstance(old, list) and isinstance(new, list):
         if len(old) != len(new):
-            return [f"recorded {len(old)} points, got {len(new)}"]
+            return [Deviation(f"recorded {len(old)} points, got {len(new)}")]
         scale = max(scale, _largest(old))
         pairs = enumerate(zip(old, new, strict=True))
-        return [f"point {i}: {line}" for i, (a, b) in pairs for line in _compare_series(a, b, scale)]
+        return [one for i, (a, b) in pairs for one in _within(f"point {i}", _compare_series(a, b, scale))]
     if isinstance(old, float) and isinstance(new, (int, float)) and not isinstance(new, bool):
-        atol = SERIES_ATOL_SHARE * max(scale, abs(old))
-        same = math.isclose(old, new, rel_tol=SERIES_RTOL, abs_tol=atol)
-        return [] if same else [f"recorded {old}, got {new}"]
+        noise = SERIES_ATOL_SHARE * max(scale, abs(old))
+        return _numbers("series", old, new, floor=noise / TOLERANCES["series"])
     same = old == new and isinstance(old, bool) == isinstance(new, bool)
-    return [] if same else [f"recorded {old!r}, got {new!r}"]
+    return [] if same else [Deviation(f"recorded {old!r}, got {new!r}")]
 
 
 def _largest(values: list[object]) -> float:

@@ -17,10 +17,17 @@ from d2lrnn.measure import MEASURED
 KEY = "d2lrnn"  # where a recording's metadata holds its provenance
 PACKAGES = ("matplotlib", "numpy", "torch")
 
-# Run in the chapter's kernel after its last cell: the files of all modules that the chapter came to load.
-LIST_MODULES = """\
+NO_MARGINS = {"grid": None, "texts": []}
+
+# Run in the chapter's kernel after its last cell: the files of all modules that the chapter came to load, and
+# how close it came to an output that another machine might not share.
+PROBE = f"""\
 import builtins, json, sys
-builtins.print(json.dumps([f for m in [*sys.modules.values()] if (f := getattr(m, "__file__", None))]))
+margins = sys.modules.get("d2lrnn.margins")
+builtins.print(json.dumps({{
+    "modules": [f for m in [*sys.modules.values()] if (f := getattr(m, "__file__", None))],
+    "margins": margins.orders() if margins else {NO_MARGINS},
+}}))
 """
 
 
@@ -65,8 +72,12 @@ def data_files() -> list[Path]:
     return sorted(path for path in found if path.is_file() and not path.name.startswith("."))
 
 
-def describe(source: NotebookNode, recording: NotebookNode, modules: list[str]) -> dict[str, object]:
+def describe(
+    source: NotebookNode, recording: NotebookNode, modules: list[str], margins: dict[str, object]
+) -> dict[str, object]:
     """Return the provenance of the `recording` of `source` that loaded `modules` (their files).
+
+    `margins` are what `d2lrnn.margins` noted.
 
     Raises
     ------
@@ -86,7 +97,8 @@ def describe(source: NotebookNode, recording: NotebookNode, modules: list[str]) 
         "files": dict(sorted(files.items())),
         "outputs": outputs_digest(recording),
         "versions": installed_versions(),
-        "python": platform.python_version(),  # noted only: it does not make a recording stale
+        "python": platform.python_version(),  # noted only, as the margins: it makes no recording stale
+        "margins": margins,
     }
 
 
@@ -96,7 +108,7 @@ def changes(recording: NotebookNode, source: NotebookNode, versions: dict[str, s
     `versions` are those to hold the recording against: the installed ones, or the pinned ones.
     """
     recorded = recording.metadata.get(KEY, {})
-    if recorded.keys() != {"code", "files", "outputs", "versions", "python"}:
+    if recorded.keys() != {"code", "files", "outputs", "versions", "python", "margins"}:
         return ["it does not say what it was made from"]
     found = []
     if recorded["code"] != code_digest(source):

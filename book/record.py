@@ -16,7 +16,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 import d2lrnn
-from book import provenance
+from book import margins, provenance
 from book.compare import mask_measured
 from book.notebooks import (
     CELL_TIMEOUT,
@@ -60,7 +60,7 @@ def record(path: Path) -> NotebookNode:
     """
     name = path.relative_to(ROOT).as_posix()
     notebook = expected(path)
-    probe = nbformat.v4.new_code_cell(provenance.LIST_MODULES)
+    probe = nbformat.v4.new_code_cell(provenance.PROBE)
     notebook.cells.append(probe)
     client = NotebookClient(
         notebook,
@@ -77,11 +77,11 @@ def record(path: Path) -> NotebookNode:
         cell.outputs = _settle(cell.outputs)
         if fault := _fault(cell):
             raise RecordingError(f"{name}, code cell {number} {fault}")
-    source = read_source(path)
+    source, noted = read_source(path), json.loads(probe.outputs[0].text)
     notebook.metadata = {
         "kernelspec": notebook.metadata.kernelspec,
         "language_info": {"name": "python"},
-        provenance.KEY: provenance.describe(source, notebook, json.loads(probe.outputs[0].text)),
+        provenance.KEY: provenance.describe(source, notebook, **noted),
     }
     return nbformat.from_dict(notebook)
 
@@ -118,8 +118,19 @@ def _settle(outputs: list[NotebookNode]) -> list[NotebookNode]:
 
 
 def same_but_for_times(a: NotebookNode, b: NotebookNode) -> bool:
-    """Tell whether two recordings differ in nothing but values marked as measured."""
-    return mask_measured(nbformat.writes(a)) == mask_measured(nbformat.writes(b))
+    """Tell whether two recordings differ in nothing but values marked as measured, and margins.
+
+    Margins are powers of ten, so that the last bits of another machine seldom show in them, but they can.
+    """
+    return _lasting(a) == _lasting(b)
+
+
+def _lasting(recording: NotebookNode) -> str:
+    copy = nbformat.from_dict(recording)
+    noted = copy.metadata.get(provenance.KEY, {})
+    if "margins" in noted:
+        noted["margins"] = provenance.NO_MARGINS
+    return mask_measured(nbformat.writes(copy))
 
 
 def main(arguments: list[str]) -> int:
@@ -144,6 +155,7 @@ def main(arguments: list[str]) -> int:
         else:
             write_recording(target, new)
             print(f"{target.relative_to(ROOT)}: written")
+    margins.write(known)
     if not arguments:
         for orphan in sorted(set(CHAPTERS.glob("*.ipynb")) - {recording_of(path) for path in known}):
             print(f"{orphan.relative_to(ROOT)} has no chapter beside it: remove it", file=sys.stderr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -9,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from d2lrnn import _checks
+from d2lrnn import _checks, margins
 from d2lrnn._random import generator
 from d2lrnn.models import Model, State, mode, refuse_bidirectional
 from d2lrnn.scratch import RNNLMScratch
@@ -72,10 +73,14 @@ def generate(
     chances = torch.rand(num_preds, dtype=torch.float64, generator=generator(seed)).tolist()
     with mode(model, training=False), torch.no_grad():
         read = _reader(model, len(vocab))
+        lead = math.inf
         for i in range(length - 1):
             logits = read(tokens[i])
             if i + 1 == len(tokens):  # the prefix is read
                 tokens.append(_choice(logits, heat, most, chances[i - length + 1]))
+                lead = min(lead, _lead(logits)) if heat == 0 else lead
+    if heat == 0 and num_preds > 0:
+        margins.note_text(lead)
     return separator.join(vocab.to_tokens(tokens))
 
 
@@ -148,6 +153,14 @@ def _reader(model: Model, size: int) -> Callable[[int], Floats]:
         return logits[0, 0].double().numpy(force=True)
 
     return read
+
+
+def _lead(logits: Floats) -> float:
+    """Return how far the highest logit is above the next, "<unk>" aside."""
+    if len(logits) < 3:
+        return math.inf
+    second, first = np.partition(logits[1:], -2)[-2:]
+    return float(first - second)
 
 
 def _choice(logits: Floats, temperature: float, top_k: int, chance: float) -> int:

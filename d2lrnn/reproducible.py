@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
-from d2lrnn import _checks
+from d2lrnn import _checks, margins
 
 
 def uniform(*shape: int, sigma: float, dtype: torch.dtype, generator: torch.Generator) -> Tensor:
@@ -53,4 +53,6 @@ def round_to_grid(parameters: Iterable[Tensor], decimals: int) -> float:
             rounded = scaled.round()
             farthest = max(farthest, float(scaled.sub_(rounded).abs_().max()))
             torch.div(rounded, scale, out=p)
-    return (0.5 - farthest) / scale
+    margin = (0.5 - farthest) / scale
+    margins.note_grid(margin)
+    return margin

@@ -2,7 +2,7 @@ import copy
 
 import pytest
 
-from book.compare import differences, mask_measured
+from book.compare import TOLERANCES, deviations, differences, mask_measured
 from d2lrnn.figures import SERIES_MIME
 from d2lrnn.measure import measured
 
@@ -34,7 +34,7 @@ SAME = [
     pytest.param([stream("a 1\nb 2\n")], [stream("a 1\n"), stream("b 2\n")], id="stream in two pieces"),
     pytest.param([stream("loss 1.2345678901")], [stream("loss 1.2345678902")], id="float within tolerance"),
     pytest.param([result("-0.0")], [result("0.0")], id="zero of either sign"),
-    pytest.param([figure([3.0, 2.0, 1.0])], [figure([3.0, 2.0, 1.00001])], id="curve within tolerance"),
+    pytest.param([figure([3.0, 2.0, 1.0])], [figure([3.0, 2.0, 1.000009])], id="curve within tolerance"),
     pytest.param([figure([3.0, 0.0])], [figure([3.0, 1e-12])], id="rounding noise at zero"),
     pytest.param([figure(["nan", 1.0])], [figure(["nan", 1.0])], id="points without a number"),
     pytest.param([error()], [{**error(), "traceback": []}], id="another traceback"),
@@ -58,13 +58,14 @@ SAME = [
 DIFFERENT = [
     pytest.param([stream("12 words")], [stream("13 words")], id="integer"),
     pytest.param([stream("1")], [stream("1.0")], id="integer against float"),
-    pytest.param([stream("loss 1.234567")], [stream("loss 1.234570")], id="float beyond tolerance"),
+    pytest.param([stream("loss 1.23456789")], [stream("loss 1.23456790")], id="float beyond tolerance"),
     pytest.param([stream("the tide clock")], [stream("the time clock")], id="generated text"),
     pytest.param([stream("a\n")], [stream("a \n")], id="one space"),
     pytest.param([stream("x 1")], [stream("x -1")], id="sign"),
     pytest.param([result("nan")], [result("1.0")], id="not a number"),
     pytest.param([figure([3.0, 2.0, 1.0])], [figure([3.0, 2.02, 1.0])], id="one point moved by 1 %"),
     pytest.param([figure([3.0, 2.0, 0.01])], [figure([3.0, 2.0, 0.0101])], id="a small point moved by 1 %"),
+    pytest.param([figure([3.0, 1.0])], [figure([3.0, 1.00002])], id="two units in the sixth digit"),
     pytest.param([figure([3.0, 2.0])], [figure([3.0, 2.0, 1.0])], id="one point more"),
     pytest.param([figure([3.0])], [figure([3.0], label="accuracy")], id="axis label"),
     pytest.param([figure([3.0], alt="up")], [figure([3.0], alt="down")], id="description"),
@@ -129,3 +130,33 @@ def test_difference_names_the_point_that_moved():
 @pytest.mark.parametrize("value", [0.00012345, 1.5, 123456.0, 2.5e7, -3.0])
 def test_measured_values_of_any_size_are_masked(value):
     assert mask_measured(f"took {measured(value, 'tokens/s')}.") == "took <measured> tokens/s (measured) ."
+
+
+def test_equal_outputs_deviate_nowhere():
+    assert deviations([figure([3.0, 2.0])], [figure([3.0, 2.0])]) == []
+
+
+@pytest.mark.parametrize(
+    ("recorded", "new", "kind", "size"),
+    [
+        (stream("0.5 1.0"), stream("0.5 1.0000000001"), "printed", 1e-10),
+        (figure([4.0]), figure([4.000004]), "series", 1e-6),
+        (figure([1.0], alt="up to 0.5"), figure([1.0], alt="up to 0.5001"), "description", 2e-4),
+    ],
+)
+def test_a_number_within_tolerance_deviates_by_its_relative_size(recorded, new, kind, size):
+    (found,) = deviations([recorded], [new])
+    assert found.kind == kind
+    assert found.size == pytest.approx(size, rel=1e-3)
+    assert found.allowed == TOLERANCES[kind] > found.size
+
+
+def test_words_deviate_without_bound():
+    (found,) = deviations([stream("tide")], [stream("time")])
+    assert found.size == float("inf")
+    assert found.kind == ""
+
+
+def test_noise_at_zero_is_measured_against_the_figure():
+    (found,) = deviations([figure([3.0, 0.0])], [figure([3.0, 1e-12])])
+    assert found.size < TOLERANCES["series"]

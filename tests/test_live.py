@@ -143,6 +143,12 @@ def test_updates_keep_their_distance(person, displayed):
     assert len(displayed) == 3  # the empty bar, the first round, and the end
 
 
+def test_the_first_round_is_drawn_however_lately_the_clock_began(person, displayed, monkeypatch):
+    monkeypatch.setattr(live.time, "monotonic", lambda: 1.0)
+    run(every=1000.0)
+    assert len(displayed) == 3
+
+
 def test_scales_are_passed_on(watched, displayed):
     run(yscale="log")
     assert displayed[-1][0][SERIES_MIME]["yscale"] == "log"

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from nltk.lm import KneserNeyInterpolated, Laplace, Vocabulary
 from nltk.util import everygrams
 
+from d2lrnn._ngram_counts import _type
 from d2lrnn.ngrams import NGramModel, ngram_counts, unseen_share, zipf_fit
 from d2lrnn.text import load_corpus
 
@@ -574,3 +575,8 @@ def test_a_question_that_has_no_answer_is_an_error(call, error, message):
 def test_counts_that_cannot_be_made_are_an_error(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize(("largest", "name"), [(0, "int8"), (127, "int8"), (128, "int16"), (2**15, "int32")])
+def test_counts_take_the_narrowest_type_that_holds_them(largest, name):
+    assert _type(largest) == name

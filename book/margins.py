@@ -1,0 +1,35 @@
+"""The table of the appendix page that says how close each recording came to another output."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from book.notebooks import ROOT, read_recording, recording_of
+from book.provenance import KEY, NO_MARGINS
+
+TABLE = ROOT / "appendix" / "margins.md"
+
+
+def table(sources: list[Path]) -> str:
+    """Return, for every chapter that has a recording, its margins as Markdown."""
+    rows = [["chapter", "smallest distance of a weight", "greedy texts", "smallest lead of a token"]]
+    rows.append(["---", "---:", "---:", "---:"])
+    for source in sources:
+        if not recording_of(source).is_file():
+            continue
+        noted = read_recording(recording_of(source)).metadata.get(KEY, {}).get("margins", NO_MARGINS)
+        leads = [lead for lead in noted["texts"] if lead is not None]
+        rows.append(
+            [source.stem, _power(noted["grid"]), f"{len(noted['texts'])}", _power(min(leads, default=None))]
+        )
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
+
+
+def _power(order: int | None) -> str:
+    return "–" if order is None else f"10{str(order).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+
+
+def write(sources: list[Path]) -> None:
+    """Write the table."""
+    TABLE.parent.mkdir(exist_ok=True)
+    TABLE.write_text(table(sources), encoding="utf-8", newline="\n")

@@ -1,0 +1,327 @@
+"""Plant small faults in the package, and count how many the tests and the recordings catch.
+
+Usage: python -m book.mutants [--only WORD ...] [--minutes M] [--jobs N]
+
+Each fault is planted in a copy of the project. The unit tests that have to do with its module run first; if
+none fails, the recordings of the chapters that use the module are executed again. What was run is kept in
+_build/mutants, so that an interrupted run goes on. A full run writes appendix/mutants.json and
+appendix/mutants.md; with --only, just the modules named are done and the table is printed only.
+A survivor that changes nothing has a line in book/equivalent.yml that says why.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import queue
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import yaml
+
+import d2lrnn
+from book import provenance
+from book.faults import Fault, faults
+from book.notebooks import ROOT, read_recording, recording_of, sources
+
+RESULTS = ROOT / "appendix" / "mutants.json"
+TABLE = ROOT / "appendix" / "mutants.md"
+EQUIVALENT = ROOT / "book" / "equivalent.yml"
+CACHE = ROOT / "_build" / "mutants"
+PER_MODULE = 6
+TARGET = 0.95
+TIMEOUT = 300  # seconds that tests, or a chapter, may take: longer is caught
+UNIT, REGRESSION, NOTHING = "unit tests", "regression", "nothing"
+
+
+def modules() -> list[Path]:
+    """Return the modules of the package."""
+    return sorted((ROOT / "d2lrnn").glob("*.py"))
+
+
+def importers(module: str) -> set[str]:
+    """Return the names of all modules that come to load `module`, and its own."""
+    imports = {
+        path.stem: set(re.findall(r"^\s*from d2lrnn\.(\w+) import", text, re.M))
+        | {
+            name.strip()
+            for names in re.findall(r"^\s*from d2lrnn import (.+)", text, re.M)
+            for name in names.split(",")
+        }
+        for path in modules()
+        if (text := path.read_text(encoding="utf-8"))
+    }
+    found = {module}
+    while more := {name for name, of in imports.items() if name not in found and of & found}:
+        found |= more
+    return found
+
+
+def unit_tests(module: str) -> list[str]:
+    """Return the test files that have to do with a module, its own and the smallest first.
+
+    Tests that record and build a small course do not count, as the regression stands for them, nor those of
+    the installed package, which is not the copy.
+    """
+    names = {name: home for home, of in d2lrnn._MODULES.items() for name in of}
+    users = importers(module)
+    found = {}
+    for path in sorted((ROOT / "tests").glob("test_*.py")):
+        text = path.read_text(encoding="utf-8")
+        of_package = re.search(r"^(from|import) d2lrnn\b", text, re.M) and path.stem != "test_package"
+        if not of_package or re.search(r"\bcourse\b", text):
+            continue
+        words = set(re.findall(r"\w+", text))
+        used = {home for name, home in names.items() if name in words}
+        used |= set(re.findall(r"d2lrnn\.(\w+)", text))
+        if used & users or "__all__" in used:
+            found[path] = (path.stem != f"test_{module}", module not in used, len(text))
+    return [path.relative_to(ROOT).as_posix() for path in sorted(found, key=found.__getitem__)]
+
+
+def chapters_of(module: str) -> list[str]:
+    """Return the chapters whose recordings loaded a module, the smallest first."""
+    found = {}
+    for path in sources():
+        recording = recording_of(path)
+        if recording.is_file():
+            metadata = read_recording(recording).metadata
+            if f"d2lrnn/{module}.py" in metadata.get(provenance.KEY, {}).get("files", {}):
+                found[path.stem] = recording.stat().st_size
+    return sorted(found, key=found.__getitem__)
+
+
+class Copies:
+    """Copies of the project outside of it, one for each job, to plant faults in."""
+
+    def __init__(self, folder: Path, count: int) -> None:
+        self._free: queue.SimpleQueue[Path] = queue.SimpleQueue()
+        ignore = shutil.ignore_patterns(".*", "_build", "__pycache__", "*.egg-info")
+        for number in range(count):
+            copy = folder / f"copy{number}"
+            shutil.copytree(ROOT, copy, ignore=ignore)
+            self._free.put(copy)
+
+    @contextmanager
+    def planted(self, fault: Fault | None) -> Iterator[Path]:
+        """Take a copy that holds the fault, or none; the copy is mended afterwards."""
+        copy = self._free.get()
+        path = copy / "d2lrnn" / fault.module if fault else None
+        try:
+            if fault and path:
+                path.write_text(fault.code, encoding="utf-8")
+            yield copy
+        finally:
+            if fault and path:
+                shutil.copy(ROOT / "d2lrnn" / fault.module, path)
+            self._free.put(copy)
+
+
+def run(copy: Path, *arguments: str) -> tuple[int, str]:
+    """Run Python in a copy, and return its exit status and what it printed; too long is a failure."""
+    variables = {
+        **os.environ,
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": str(copy),
+        "PYTHONDONTWRITEBYTECODE": "1",  # code of the same size and second would be taken for the old
+        "PYTEST_ADDOPTS": "",
+        "NO_COLOR": "1",
+    }
+    try:
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=copy,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return 124, "took too long"
+    return done.returncode, done.stdout
+
+
+def failing_test(copy: Path, tests: list[str]) -> str | None:
+    """Return the first unit test that fails in a copy."""
+    if not tests:
+        return None
+    options = [
+        "-x",
+        "-q",
+        "-o",
+        "addopts=",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "--hypothesis-seed=0",
+    ]
+    status, output = run(copy, "-m", "pytest", *options, *tests)
+    if not status:
+        return None
+    named = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.M)
+    return named[1] if named else output.strip().splitlines()[-1]
+
+
+def differing_chapter(copy: Path, chapters: list[str]) -> str | None:
+    """Return the first chapter whose outputs in a copy are not the recorded ones."""
+    for name in chapters:
+        status, output = run(copy, "-m", "book.rerun", f"chapters/{name}.md")
+        if status or json.loads(output)["differing"]:
+            return name
+    return None
+
+
+def judge(fault: Fault, copies: Copies) -> tuple[str, str]:
+    """Return what catches a fault: UNIT, REGRESSION or NOTHING, and the test's or the chapter's name."""
+    module = Path(fault.module).stem
+    with copies.planted(fault) as copy:
+        if test := failing_test(copy, unit_tests(module)):
+            return UNIT, test
+        if chapter := differing_chapter(copy, chapters_of(module)):
+            return REGRESSION, chapter
+    return NOTHING, ""
+
+
+def kept(fault: Fault) -> Path:
+    """Return where a fault's result is kept; the name has a hash of the code and the tests that decide it."""
+    module = Path(fault.module).stem
+    files = [*modules(), *(ROOT / test for test in unit_tests(module))]
+    inputs = [fault.name, *(provenance.digest(file) for file in files)]
+    inputs += [provenance.digest(ROOT / "chapters" / f"{name}.ipynb") for name in chapters_of(module)]
+    return CACHE / f"{module}-{hashlib.sha256(repr(inputs).encode()).hexdigest()[:16]}.json"
+
+
+def check_soundness(copies: Copies, chosen: list[Path]) -> None:
+    """Check, once, that without a fault nothing fails, or everything would count as caught.
+
+    Raises
+    ------
+    RuntimeError
+        If a test fails, or a recording does not hold.
+    """
+    package = [provenance.digest(path) for path in modules()]
+
+    def unknown(names: Iterable[str], path: str) -> dict[str, Path]:
+        found = {}
+        for name in dict.fromkeys(names):
+            digest = hashlib.sha256(
+                repr([name, package, provenance.digest(ROOT / path.format(name))]).encode()
+            )
+            found[name] = CACHE / f"sound-{digest.hexdigest()[:16]}"
+        return {name: mark for name, mark in found.items() if not mark.is_file()}
+
+    tests = unknown((test for path in chosen for test in unit_tests(path.stem)), "{}")
+    chapters = unknown((name for path in chosen for name in chapters_of(path.stem)), "chapters/{}.ipynb")
+    with copies.planted(None) as copy:
+        if failed := failing_test(copy, list(tests)) or differing_chapter(copy, list(chapters)):
+            raise RuntimeError(f"without a fault, this fails already: {failed}")
+    for mark in [*tests.values(), *chapters.values()]:
+        mark.touch()
+
+
+def run_all(planted: list[Fault], chosen: list[Path], jobs: int, seconds: float) -> None:
+    """Judge the faults that have no result yet, `jobs` at a time, and begin none after so many seconds."""
+    left = [fault for fault in planted if not kept(fault).is_file()]
+    if not left:
+        return
+    end = time.monotonic() + seconds
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
+        copies = Copies(Path(folder), jobs)
+        check_soundness(copies, chosen)
+
+        def judge_in_time(fault: Fault) -> None:
+            if time.monotonic() < end:
+                by, what = judge(fault, copies)
+                kept(fault).write_text(json.dumps({"by": by, "what": what}), encoding="utf-8")
+                print(f"{by}: {fault.name}", flush=True)
+
+        list(pool.map(judge_in_time, left))
+
+
+def collect(planted: list[Fault]) -> list[dict[str, str]]:
+    """Return what is known of each fault that was judged."""
+    explained = explanations()
+    found = []
+    for fault in planted:
+        if kept(fault).is_file():
+            result = json.loads(kept(fault).read_text(encoding="utf-8"))
+            row = {"fault": fault.name, "operator": fault.operator, **result}
+            if result["by"] == NOTHING and fault.name in explained:
+                row["equivalent"] = explained[fault.name]
+            found.append(row)
+    return found
+
+
+def explanations() -> dict[str, str]:
+    """Return why some survivors change nothing, by the fault's name."""
+    return yaml.safe_load(EQUIVALENT.read_text(encoding="utf-8")) or {}
+
+
+def complaints(results: list[dict[str, str]], explained: dict[str, str]) -> list[str]:
+    """List survivors without an explanation, explanations of no survivor, and a share below the target."""
+    survivors = {row["fault"] for row in results if row["by"] == NOTHING}
+    found = [f"survived: {name}" for name in sorted(survivors - explained.keys())]
+    found += [f"explained, but no survivor: {name}" for name in sorted(explained.keys() - survivors)]
+    if len(survivors) > (1 - TARGET) * len(results):
+        found.append(f"{len(survivors)} of {len(results)} faults survived, at most {1 - TARGET:.0%} may")
+    return found
+
+
+def table(results: list[dict[str, str]]) -> str:
+    """Return the results as the Markdown that the appendix page includes."""
+    by_module: dict[str, Counter[str]] = {}
+    for row in results:
+        by_module.setdefault(row["fault"].partition(".py:")[0], Counter())[row["by"]] += 1
+    total = sum(by_module.values(), Counter())
+    lines = ["| module | faults | caught by unit tests | caught by the recordings | survived |"]
+    lines.append("| --- | ---: | ---: | ---: | ---: |")
+    for name, counts in [*by_module.items(), ("all", total)]:
+        numbers = (counts.total(), counts[UNIT], counts[REGRESSION], counts[NOTHING])
+        lines.append(f"| {name} | " + " | ".join(map(str, numbers)) + " |")
+    lines += ["", f"Caught: {(total[UNIT] + total[REGRESSION]) / max(total.total(), 1):.1%}.", ""]
+    survivors = [row for row in results if row["by"] == NOTHING]
+    if survivors:
+        lines += ["| survivor | why it changes nothing |", "| --- | --- |"]
+        lines += [f"| `{row['fault']}` | {row.get('equivalent', 'not explained')} |" for row in survivors]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def main(arguments: list[str]) -> int:
+    """Plant, run, print the table, and return 1 if there is something to complain of."""
+    parser = argparse.ArgumentParser(prog="python -m book.mutants")
+    parser.add_argument("--only", nargs="+", default=[], help="names of modules")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin nothing after this time")
+    parser.add_argument("--jobs", type=int, default=2, help="how many to run at a time")
+    options = parser.parse_args(arguments)
+    chosen = [path for path in modules() if not options.only or path.stem in options.only]
+    planted = [fault for path in chosen for fault in faults(path, PER_MODULE)]
+    run_all(planted, chosen, options.jobs, options.minutes * 60)
+    results = collect(planted)
+    print(table(results))
+    found = complaints(results, explanations())
+    if options.only or len(results) < len(planted):
+        print(f"{len(results)} of {len(planted)} faults were judged; the appendix is left as it is.")
+    else:
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8", newline="\n")
+        TABLE.write_text(table(results), encoding="utf-8", newline="\n")
+    print("\n".join(found))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,140 @@
+"""Settings that make the numerical libraries of one machine behave as on others.
+
+PyTorch (ATen), MKL, NumPy, OpenBLAS and oneDNN each hold code for several kinds of processor and choose by
+environment variables where these are set. `qemu` runs the programs of other processors.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import re
+import shutil
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from book.notebooks import ROOT
+
+ATEN = ("default", "avx2", "avx512")
+THREADS = (1, 2, 4)
+# Of MKL_CBWR's levels, those that choose other code in this MKL: AVX runs as SSE4_2, AVX512_E1 as AVX512.
+MKL = ("COMPATIBLE", "SSE4_2", "AVX2", "AVX512")
+EMULATED = ("Nehalem", "Haswell")
+PLAIN = "no variable set"
+AARCH64 = ROOT / "_build" / "aarch64" / "python"  # made by book/aarch64.sh
+
+# What a reader may have set, and what must not change an output. Every setting but the plain one has it.
+READERS_OWN = {
+    "COLUMNS": "40",
+    "D2LRNN_DATA": "no-such-folder",
+    "LC_ALL": "C",
+    "MPLBACKEND": "agg",
+    "PYTHONHASHSEED": "7",
+    "TZ": "Asia/Kathmandu",
+}
+MATPLOTLIBRC = "figure.figsize: 3, 2\nlines.linewidth: 5\nfont.size: 20\naxes.grid: True\n"
+# Taken away first, so that a setting is what it says.
+STEERING = re.findall(
+    r"\w+",
+    "ATEN_CPU_CAPABILITY DNNL_MAX_CPU_ISA KMP_AFFINITY MKL_CBWR MKL_DYNAMIC MKL_ENABLE_INSTRUCTIONS "
+    "MKL_NUM_THREADS NPY_DISABLE_CPU_FEATURES NPY_ENABLE_CPU_FEATURES OMP_DYNAMIC OMP_NUM_THREADS "
+    "ONEDNN_MAX_CPU_ISA OPENBLAS_CORETYPE OPENBLAS_NUM_THREADS",
+)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Environment variables, and what runs Python: nothing, or an emulator with its arguments."""
+
+    name: str
+    variables: dict[str, str] = field(default_factory=dict)
+    needs: str = ""  # a processor feature
+    emulator: tuple[str, ...] = ()
+
+
+def settings() -> list[Setting]:
+    """Return all settings, the most telling first.
+
+    The first twelve of the product of ATEN, MKL and THREADS hold every pair of values.
+    """
+    older = {
+        "as on a Haswell": ("avx2", "AVX2", "AVX512_ICL AVX512_SPR X86_V4", "Haswell", "AVX2"),
+        "as on a Nehalem": ("default", "SSE4_2", "AVX512_ICL AVX512_SPR X86_V3 X86_V4", "Nehalem", "SSE41"),
+    }
+    names = ("ATEN_CPU_CAPABILITY", "MKL_CBWR", "NPY_DISABLE_CPU_FEATURES", "OPENBLAS_CORETYPE")
+    variables = (*names, "ONEDNN_MAX_CPU_ISA")
+    found = [Setting(PLAIN)]
+    found += [Setting(name, dict(zip(variables, values, strict=True))) for name, values in older.items()]
+    found.append(
+        Setting(
+            "a reader's own thread settings",
+            {
+                "KMP_AFFINITY": "disabled",
+                "MKL_DYNAMIC": "FALSE",
+                "MKL_NUM_THREADS": "3",
+                "OMP_NUM_THREADS": "2",
+                "OPENBLAS_CORETYPE": "SkylakeX",
+                "OPENBLAS_NUM_THREADS": "1",
+            },
+            needs="avx512f",
+        )
+    )
+    product = [
+        (i + k + t, aten, mkl, threads)
+        for i, aten in enumerate(ATEN)
+        for k, mkl in enumerate(MKL)
+        for t, threads in enumerate(THREADS)
+    ]
+    for _, aten, mkl, threads in sorted(product, key=lambda row: row[0] % len(THREADS)):
+        found.append(
+            Setting(
+                f"ATen {aten}, MKL {mkl}, {threads} thread{'s' * (threads > 1)}",
+                {"ATEN_CPU_CAPABILITY": aten, "MKL_CBWR": mkl, "OMP_NUM_THREADS": str(threads)},
+                needs="avx512f" if "512" in aten + mkl else "avx2" if "2" in (aten[-1], mkl[-1]) else "",
+            )
+        )
+    return found
+
+
+def emulated() -> list[Setting]:
+    """Return the processors that qemu emulates, too slowly for more than the short training."""
+    x86 = [
+        Setting(f"{cpu}, emulated", emulator=("qemu-x86_64-static", "-cpu", cpu, sys.executable))
+        for cpu in EMULATED
+    ]
+    return [*x86, Setting("aarch64, emulated", emulator=(str(AARCH64),))]
+
+
+def missing(setting: Setting) -> str:
+    """Say what this machine lacks for a setting; nothing if it can be run."""
+    if setting.needs and setting.needs not in cpu()[1]:
+        return f"this processor has no {setting.needs}"
+    if setting.emulator and not shutil.which(setting.emulator[0]):
+        return "book/aarch64.sh was not run" if AARCH64.name in setting.emulator[0] else "no qemu-user-static"
+    return ""
+
+
+def environment(setting: Setting) -> dict[str, str]:
+    """Return the environment to run a setting in."""
+    inherited = {name: value for name, value in os.environ.items() if name not in STEERING}
+    if setting.name == PLAIN:
+        return inherited
+    matplotlibrc = ROOT / "_build" / "matrix" / "matplotlibrc"
+    matplotlibrc.parent.mkdir(parents=True, exist_ok=True)
+    matplotlibrc.write_text(MATPLOTLIBRC, encoding="utf-8")
+    # Threads that wait for work sleep: more of them than cores would otherwise take each other's time.
+    fixed = {"MATPLOTLIBRC": str(matplotlibrc), "OMP_WAIT_POLICY": "PASSIVE"}
+    return {**inherited, **READERS_OWN, **fixed, **setting.variables}
+
+
+@functools.cache
+def cpu() -> tuple[str, frozenset[str]]:
+    """Return the processor's name and features; no features where the system does not list them."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine(), frozenset()
+    facts = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    return facts.get("model name", platform.machine()), frozenset(facts.get("flags", "").split())

@@ -1,0 +1,134 @@
+import json
+from itertools import combinations, product
+
+import pytest
+from small_course import chapter
+
+from book import matrix, settings
+from book.matrix import RESULTS, TABLE, short_row, table
+from book.settings import ATEN, MKL, PLAIN, THREADS, Setting, environment, missing
+
+NAMES = ("ATEN_CPU_CAPABILITY", "MKL_CBWR", "OMP_NUM_THREADS")
+COMBINED = [s for s in settings.settings() if set(s.variables) == set(NAMES)]
+
+
+def values(setting):
+    return tuple(setting.variables[name] for name in NAMES)
+
+
+def shorts(**models):
+    facts = {"weights": "ab", "text": "the tide", "perplexity": 9.5}
+    changed = {**facts, **models}
+    return {"torch": "2.0", "models": {"scratch": changed, matrix.NO_GRID: {**facts, "weights": "cd"}}}
+
+
+@pytest.fixture
+def compared(monkeypatch):
+    """Return a function that holds one result of the short training against another."""
+
+    def hold(old, new):
+        results = {PLAIN: old, "other": new}
+        monkeypatch.setattr(matrix, "result", lambda task: results[task[0].name])
+        return short_row(Setting("other"))
+
+    return hold
+
+
+def test_every_combination_of_the_three_is_a_setting():
+    assert sorted(map(values, COMBINED)) == sorted(product(ATEN, MKL, map(str, THREADS)))
+
+
+def test_the_first_twelve_combinations_hold_every_pair():
+    first = [values(setting) for setting in COMBINED[:12]]
+    for (i, one), (j, other) in combinations(enumerate((ATEN, MKL, [str(n) for n in THREADS])), 2):
+        assert {(row[i], row[j]) for row in first} == set(product(one, other))
+
+
+def test_settings_have_names_of_their_own():
+    names = [s.name for s in [*settings.settings(), *settings.emulated()]]
+    assert len(set(names)) == len(names)
+
+
+def test_the_plain_setting_takes_away_what_steers_the_libraries(monkeypatch):
+    monkeypatch.setenv("MKL_CBWR", "COMPATIBLE")
+    assert "MKL_CBWR" not in environment(Setting(PLAIN))
+
+
+def test_a_setting_comes_over_the_reader_s_own_variables(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    found = environment(Setting("four", {"OMP_NUM_THREADS": "4"}))
+    assert (found["OMP_NUM_THREADS"], found["LC_ALL"]) == ("4", "C")
+
+
+def test_a_processor_without_the_feature_is_told(monkeypatch):
+    monkeypatch.setattr(settings, "cpu", lambda: ("old", frozenset({"sse2"})))
+    assert missing(Setting("new", needs="avx512f")) == "this processor has no avx512f"
+
+
+def test_a_missing_emulator_is_told():
+    assert missing(Setting("strange", emulator=("no-such-program",))) == "no qemu-user-static"
+
+
+def test_equal_short_trainings_have_no_difference(compared):
+    row = compared(shorts(), shorts())
+    assert (row["cells"], row["differing"], row["largest"]["printed"]) == (3, {}, 0)
+
+
+@pytest.mark.parametrize("moved", [{"weights": "ba"}, {"text": "the time"}, {"perplexity": 9.6}])
+def test_a_short_training_that_moved_is_named(moved, compared):
+    assert list(compared(shorts(), shorts(**moved))["differing"]) == [f"scratch, {next(iter(moved))}"]
+
+
+def test_last_bits_of_a_perplexity_are_measured_and_allowed(compared):
+    row = compared(shorts(), shorts(perplexity=9.5 * (1 + 1e-12)))
+    assert row["differing"] == {}
+    assert row["largest"]["printed"] == pytest.approx(1e-12, rel=1e-3)
+
+
+PART = ("--only", "tiny", "no variable", "avx2, MKL SSE4_2, 1")
+
+
+@pytest.fixture(scope="module")
+def outcome(course):
+    """Record a chapter one cell of which depends on a variable, and run the matrix on it."""
+    cells = ["print(0.25)", "import os\n\nprint(os.environ.get('MKL_CBWR'))", "40 + 2;"]
+    course.write("tiny.md", chapter(*cells))
+    (course.root / "appendix").mkdir()
+    done = course.record()
+    assert done.returncode == 0, done.stderr
+    return course.run("python", "-m", "book.matrix", *PART)
+
+
+def test_a_cell_that_follows_a_setting_is_named(outcome):
+    assert outcome.returncode == 1
+    assert "ATen avx2, MKL SSE4_2, 1 thread: tiny, cell 2: output 1 (stdout)" in outcome.stderr
+
+
+def test_a_cell_that_does_not_is_not(outcome):
+    assert "tiny, cell 1" not in outcome.stderr
+    assert "tiny, cell 3" not in outcome.stderr
+
+
+def test_each_row_counts_all_cells(outcome):
+    assert "| no variable set | 4 | 0 | 0 |" in outcome.stdout
+    assert "| ATen avx2, MKL SSE4_2, 1 thread | 4 | 1 | 0 |" in outcome.stdout
+
+
+def test_a_part_of_the_matrix_leaves_the_appendix_as_it_is(outcome, course):
+    assert not (course.root / "appendix" / "matrix.json").exists()
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(outcome, course):
+    again = course.run("python", "-m", "book.matrix", *PART)
+    assert "tiny, no variable set: " in outcome.stdout
+    assert "tiny, no variable set: " not in again.stdout
+    assert again.returncode == 1
+
+
+def test_appendix_table_is_made_from_the_results():
+    assert TABLE.read_text(encoding="utf-8") == table(json.loads(RESULTS.read_text(encoding="utf-8")))
+
+
+def test_appendix_results_have_no_differing_cell():
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    assert [row for row in [*results["rows"], *results["short"]] if row["differing"]] == []

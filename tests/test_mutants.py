@@ -1,0 +1,145 @@
+import ast
+import json
+
+import pytest
+
+from book.faults import faults
+from book.mutants import (
+    NOTHING,
+    REGRESSION,
+    RESULTS,
+    TABLE,
+    UNIT,
+    complaints,
+    differing_chapter,
+    explanations,
+    failing_test,
+    importers,
+    table,
+    unit_tests,
+)
+
+MODULE = '''\
+"""Count 1 + 1."""
+
+from typing import TypeAlias
+
+Number: TypeAlias = int | float
+
+
+def half(value: int | None = 10, *, up: bool = False) -> int | None:
+    """Return a half, 1 / 2."""
+    if value is None:
+        raise ValueError(f"value must be a number, got {value} after {1 + 1} tries")
+    return (value + 1) // 2 if up else value // 2
+'''
+
+
+@pytest.fixture
+def module(tmp_path):
+    path = tmp_path / "half.py"
+    path.write_text(MODULE, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def planted(module):
+    return faults(module, 100)
+
+
+def row(by, fault="a.py: x -> y"):
+    return {"fault": fault, "operator": "", "by": by, "what": ""}
+
+
+def test_each_fault_changes_what_runs(planted):
+    tree = ast.dump(ast.parse(MODULE))
+    assert planted
+    assert all(ast.dump(ast.parse(fault.code)) != tree for fault in planted)
+
+
+def test_faults_are_at_places_of_their_own(planted):
+    assert len({fault.name for fault in planted}) == len(planted)
+
+
+def test_words_annotations_and_messages_are_left_alone(planted):
+    idle = ('"""', "TypeAlias", "raise")
+    assert not [fault.name for fault in planted if any(word in fault.before for word in idle)]
+    assert not [fault.name for fault in planted if "int | None" not in fault.after and "def " in fault.after]
+
+
+def test_faults_are_the_same_each_time(module, planted):
+    assert faults(module, 100) == planted
+
+
+def test_a_limit_takes_the_first_faults(module, planted):
+    assert faults(module, 2) == planted[:2]
+
+
+def test_a_change_elsewhere_in_a_module_keeps_its_faults(module, planted):
+    module.write_text(MODULE.replace("TypeAlias = int", "TypeAlias = complex"), encoding="utf-8")
+    assert [fault.name for fault in faults(module, 100)] == [fault.name for fault in planted]
+
+
+def test_a_module_is_loaded_by_those_that_import_it_at_one_remove():
+    assert {"scoring", "training", "ngrams"} <= importers("scoring")
+    assert "text" not in importers("scoring")
+
+
+def test_tests_of_a_module_come_first():
+    assert unit_tests("scratch")[0] == "tests/test_scratch.py"
+
+
+def test_private_modules_have_the_tests_of_those_that_use_them():
+    assert "tests/test_ngrams.py" in unit_tests("_ngram_counts")
+
+
+@pytest.fixture
+def copy(tmp_path):
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_it.py").write_text("def test_one():\n    assert 1 == 2\n", encoding="utf-8")
+    (tmp_path / "tests" / "test_ok.py").write_text("def test_one():\n    assert 1\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_the_failing_test_is_named(copy):
+    assert failing_test(copy, ["tests/test_ok.py", "tests/test_it.py"]) == "tests/test_it.py::test_one"
+
+
+def test_passing_tests_catch_nothing(copy):
+    assert failing_test(copy, ["tests/test_ok.py"]) is None
+
+
+def test_a_chapter_that_cannot_be_run_is_caught(copy):
+    assert differing_chapter(copy, ["nothing"]) == "nothing"
+
+
+def test_an_unexplained_survivor_is_complained_of():
+    assert "survived: a.py: x -> y" in complaints([row(NOTHING)], {})
+
+
+def test_an_explanation_of_no_survivor_is_complained_of():
+    results = [row(UNIT)] * 20
+    assert complaints(results, {"a.py: x -> y": "why"}) == ["explained, but no survivor: a.py: x -> y"]
+
+
+@pytest.mark.parametrize(("survivors", "fine"), [(5, True), (6, False)])
+def test_at_most_one_in_twenty_may_survive(survivors, fine):
+    names = [f"a.py: {i}" for i in range(survivors)]
+    results = [row(NOTHING, name) for name in names] + [row(UNIT)] * (100 - survivors)
+    assert (complaints(results, dict.fromkeys(names, "why")) == []) == fine
+
+
+def test_table_counts_by_module():
+    text = table([row(UNIT), row(REGRESSION), row(NOTHING), row(UNIT, "b.py: x -> y")])
+    assert "| a | 3 | 1 | 1 | 1 |" in text
+    assert "| all | 4 | 2 | 1 | 1 |" in text
+
+
+def test_appendix_table_is_made_from_the_results():
+    assert TABLE.read_text(encoding="utf-8") == table(json.loads(RESULTS.read_text(encoding="utf-8")))
+
+
+def test_appendix_results_meet_the_target():
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    assert len(results) >= 60
+    assert complaints(results, explanations()) == []

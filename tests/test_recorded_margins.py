@@ -1,0 +1,64 @@
+import os
+
+import nbformat
+import pytest
+from small_course import chapter
+
+from book.margins import TABLE, table
+from book.notebooks import sources
+
+TRAINING = """\
+from d2lrnn import RNNLMScratch, generate, load_corpus, train
+
+corpus, vocab = load_corpus(max_tokens=2000)
+model = RNNLMScratch(len(vocab), 64)
+train(model, corpus, num_epochs=2, lr=1e-2).perplexity"""
+TEXT = "generate(model, vocab, 'the tide', 20)"
+
+
+@pytest.fixture(scope="module")
+def recordings(course):
+    """Record a chapter that trains, from nothing, on one thread and on four."""
+    course.write("tiny.md", chapter(TRAINING, TEXT))
+    path, found = course.root / "chapters" / "tiny.ipynb", []
+    before = os.environ.get("OMP_NUM_THREADS")
+    for threads in ("1", "4"):
+        path.unlink(missing_ok=True)
+        os.environ["OMP_NUM_THREADS"] = threads
+        done = course.record()
+        assert done.returncode == 0, done.stderr
+        found.append(path.read_bytes())
+    if before is None:
+        del os.environ["OMP_NUM_THREADS"]
+    else:
+        os.environ["OMP_NUM_THREADS"] = before
+    return found
+
+
+def test_a_recording_holds_its_margins(recordings):
+    noted = nbformat.reads(recordings[0].decode(), as_version=4).metadata["d2lrnn"]["margins"]
+    assert -20 < noted["grid"] < -5
+    assert len(noted["texts"]) == 1
+
+
+def test_recordings_from_different_thread_counts_have_the_same_bytes(recordings):
+    # All but the times, which `history` prints as measured; this chapter prints none.
+    assert recordings[0] == recordings[1]
+
+
+def test_a_recording_whose_margins_alone_moved_is_kept(course, recordings):
+    path = course.root / "chapters" / "tiny.ipynb"
+    moved = recordings[0].replace(b'"grid": -', b'"grid": -1', 1)
+    assert moved != recordings[0]
+    path.write_bytes(moved)
+    course.record()
+    assert path.read_bytes() == moved
+
+
+def test_recording_writes_the_table_of_margins(course, recordings):
+    text = (course.root / "appendix" / "margins.md").read_text(encoding="utf-8")
+    assert "| tiny | 10⁻" in text
+
+
+def test_appendix_table_is_that_of_the_recordings():
+    assert TABLE.read_text(encoding="utf-8") == table(sources()), "run `make record`"
