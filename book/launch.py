@@ -45,12 +45,11 @@ warnings.simplefilter("error")
 _connect = socket.socket.connect
 
 def _connect_here_only(self, address):
-    if self.family != getattr(socket, "AF_UNIX", None) and address[0] not in ("127.0.0.1", "::1", "localhost"):
+    if self.family in (socket.AF_INET, socket.AF_INET6) and address[0] not in ("127.0.0.1", "::1"):
         raise OSError(f"no network here: {address}")
     return _connect(self, address)
 
 socket.socket.connect = _connect_here_only
-del socket, warnings
 """
 PEAK = """\
 import resource, sys
@@ -205,7 +204,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     recordings = [recording_of(path.resolve()) for path in options.chapters or sources()]
     fill_wheels()
     python = environment(READER, *pins(HAS))
-    before = frozen(python) & {*frozen(python)}
+    before = frozen(python)
     failed = 0
     for recording in recordings:
         found = launch(recording, python, before)

@@ -35,11 +35,9 @@ def main(notebook: Path) -> None:
         "--IdentityProvider.token=",
         "--allow-root",
     ]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "jupyterlab", *options, "--LabApp.news_url=", "--LabApp.check_for_updates_class="
-         "jupyterlab.NeverCheckForUpdate"],
-        cwd=notebook.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    command = [sys.executable, "-m", "jupyterlab", *options, "--LabApp.news_url="]
+    quiet = subprocess.DEVNULL
+    server = subprocess.Popen(command, cwd=notebook.parent, stdout=quiet, stderr=quiet)
     address = f"http://127.0.0.1:{port}"
     try:
         wait_for(f"{address}/api")
@@ -68,7 +66,7 @@ def wait_for(address: str, seconds: float = 60) -> None:
 
 
 def look(page: Page, name: str) -> None:
-    """See a figure in the untrusted notebook, run all cells, and see a widget's figure follow the keyboard."""
+    """See a figure in the untrusted notebook, run all cells, and see a live figure follow the keyboard."""
     expect(page.locator(FALLBACK).first).to_be_visible(timeout=60_000)
     print(f"{name} in JupyterLab: figures are seen before it runs", flush=True)
     page.get_by_role("menuitem", name="Run", exact=True).click()
