@@ -158,7 +158,13 @@ def launch(recording: Path, python: Path, before: set[str]) -> list[str]:
     start = time.monotonic()
     try:
         NotebookClient(notebook, km=manager, timeout=CELL_TIMEOUT).execute(env=variables, cwd=str(here))
-    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+    except CellExecutionError as error:
+        cell = next(
+            cell for cell in code_cells(notebook) if cell.outputs[-1:] and "ename" in cell.outputs[-1]
+        )
+        first = cell.source.strip().splitlines()[0]
+        return [f"{error.ename}: {error.evalue} (in the cell that begins with {first!r})"]
+    except (CellTimeoutError, DeadKernelError) as error:
         return [str(error)]
     seconds = time.monotonic() - start
     print(
