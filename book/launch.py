@@ -154,10 +154,11 @@ def launch(recording: Path, python: Path, before: set[str]) -> list[str]:
     kernels = KernelSpecManager(
         kernel_dirs=[str(here.parent / "jupyter/kernels")], ensure_native_kernel=False
     )
-    manager = AsyncKernelManager(kernel_name="python3", kernel_spec_manager=kernels)
+    client = NotebookClient(notebook, timeout=CELL_TIMEOUT)
+    client.km = AsyncKernelManager(kernel_name="python3", kernel_spec_manager=kernels)
     start = time.monotonic()
     try:
-        NotebookClient(notebook, km=manager, timeout=CELL_TIMEOUT).execute(env=variables, cwd=str(here))
+        client.execute(env=variables, cwd=str(here))
     except CellExecutionError as error:
         cell = next(
             cell for cell in code_cells(notebook) if cell.outputs[-1:] and "ename" in cell.outputs[-1]

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import venv
@@ -13,6 +12,7 @@ import pytest
 import tomllib
 
 import d2lrnn
+from book.launch import build_wheel
 from book.notebooks import ROOT
 
 NO_NETWORK = """\
@@ -27,13 +27,7 @@ socket.socket.connect = refuse
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    source = tmp_path_factory.mktemp("source")  # a copy, since building leaves files beside the source
-    shutil.copytree(ROOT / "d2lrnn", source / "d2lrnn", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("LICENSE", "README.md", "pyproject.toml"):
-        shutil.copy(ROOT / name, source)
-    options = ["--no-deps", "--no-build-isolation", "--quiet"]
-    subprocess.run([sys.executable, "-m", "pip", "wheel", ".", *options], cwd=source, check=True)
-    return next(source.glob("d2lrnn-*.whl"))
+    return build_wheel(tmp_path_factory.mktemp("wheels"))
 
 
 @pytest.fixture(scope="module")

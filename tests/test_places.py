@@ -1,4 +1,4 @@
-"""Binder and the development container: what can be said of them without building one."""
+"""Where the course runs: Binder and the development container as far as told without a build; the README."""
 
 import json
 import os
@@ -82,3 +82,22 @@ def test_script_after_the_build_can_run():
 def test_container_installs_what_binder_does(container):
     command = container["postCreateCommand"]
     assert re.findall(r"binder/\w+(?:\.yml)?", command) == ["binder/environment.yml", "binder/postBuild"]
+
+
+@pytest.mark.parametrize("who", ["learn", "teach", "maintain"])
+def test_readme_says_in_ten_lines_what_you_do_who(who):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = re.search(rf"^### You {who}\n(.*?)(?=^##)", text, re.MULTILINE | re.DOTALL)[1]
+    assert 1 <= len([line for line in section.splitlines() if line.strip()]) <= 10
+
+
+def test_readme_names_the_package_s_lower_bounds():
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    bounds = dict(re.findall(r'"([\w-]+)>=([\d.]+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8")))
+    for name, shown in {
+        "torch": "torch",
+        "numpy": "NumPy",
+        "matplotlib": "matplotlib",
+        "ipywidgets": "ipywidgets",
+    }.items():
+        assert f"{shown} {bounds[name]}" in text
