@@ -180,11 +180,14 @@ def launch(recording: Path, python: Path, before: set[str]) -> list[str]:
             for output in new.outputs
             if output.get("name") == "stderr"
         ]
-    found += [
-        f"{name} was changed or removed by installing d2lrnn" for name in sorted(before - frozen(python))
-    ]
+    found += changed(before, frozen(python))
     left = {path.name for path in here.iterdir()} - {recording.name}
     return found + [f"it left {name} in the folder" for name in sorted(left)]
+
+
+def changed(before: set[str], after: set[str]) -> list[str]:
+    """Say which of the packages that were there are not any more, in that version."""
+    return [f"{name} was changed or removed by the first cell" for name in sorted(before - after)]
 
 
 def launch_in_lab(recordings: Sequence[Path], python: Path, before: set[str]) -> int:

@@ -8,6 +8,7 @@ The notebook is not trusted when it is opened, so this also looks whether its fi
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -20,6 +21,11 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 RUN = 300_000  # milliseconds that all cells may take
+SETTINGS = {
+    # Cells that are out of sight stay in the page, for this script to find.
+    "notebook-extension/tracker": {"windowingMode": "none"},
+    "apputils-extension/notification": {"checkForUpdates": False, "fetchNews": "false"},
+}
 FALLBACK = "img.d2lrnn-fallback"
 
 
@@ -35,15 +41,24 @@ def main(notebook: Path) -> None:
         "--IdentityProvider.token=",
         "--allow-root",
     ]
-    command = [sys.executable, "-m", "jupyterlab", *options, "--LabApp.news_url="]
-    quiet = subprocess.DEVNULL
-    server = subprocess.Popen(command, cwd=notebook.parent, stdout=quiet, stderr=quiet)
+    settings = notebook.parent.parent / "settings"
+    for name, values in SETTINGS.items():
+        file = settings / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(values), encoding="utf-8")
+    server = subprocess.Popen(
+        [sys.executable, "-m", "jupyterlab", *options],
+        cwd=notebook.parent,
+        env={**os.environ, "JUPYTERLAB_SETTINGS_DIR": str(settings)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     address = f"http://127.0.0.1:{port}"
     try:
         wait_for(f"{address}/api")
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=os.environ["CHROMIUM"], args=FLAGS)
-            page = browser.new_context(viewport={"width": 1300, "height": 6000}).new_page()
+            page = browser.new_context(viewport={"width": 1300, "height": 1000}).new_page()
             page.goto(f"{address}/lab/tree/{notebook.name}?reset")
             look(page, notebook.stem)
             browser.close()
