@@ -32,13 +32,14 @@ needs = {needs}
 find = importlib.util.find_spec
 checkout = pathlib.Path("..").resolve()
 if find("d2lrnn") is None and (checkout / "d2lrnn/__init__.py").is_file():
-    sys.path.append(str(checkout))  # the package lies here: nothing to install
+    sys.path.append(str(checkout))  # it lies here: nothing to install
+pip = [sys.executable, "-m", "pip", "install", "--quiet"]
 for module, sources in needs.items():
     if find(module) is not None:
         continue
     for source in sources:
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", *source.split()]
-        done = subprocess.run(pip, capture_output=True, text=True, check=False)
+        command = [*pip, *source.split()]
+        done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode == 0:
             break
     else:

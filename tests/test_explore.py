@@ -228,7 +228,8 @@ def test_pictures_that_differ_in_one_part_are_stored_once():
 
 
 def test_person_gets_a_widget_beside_the_page(person, explorer):
-    assert explorer._repr_mimebundle_().keys() == {"text/plain", "text/html", "image/png", SERIES_MIME, WIDGET}
+    kinds = {"text/plain", "text/html", "image/png", SERIES_MIME, WIDGET}
+    assert explorer._repr_mimebundle_().keys() == kinds
 
 
 def test_widget_draws_the_first_choice_first(explorer):
