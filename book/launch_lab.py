@@ -84,6 +84,9 @@ def look(page: Page, name: str) -> None:
     """See a figure in the untrusted notebook, run all cells, and see a live figure follow the keyboard."""
     expect(page.locator(FALLBACK).first).to_be_visible(timeout=60_000)
     print(f"{name} in JupyterLab: figures are seen before it runs", flush=True)
+    # Cells that are run while the kernel still starts are dropped without a word.
+    ready = page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first
+    expect(ready).to_be_visible(timeout=60_000)
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
     view = page.locator(".jupyter-widgets .widget-html-content:has(svg)").first
