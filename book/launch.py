@@ -191,9 +191,9 @@ def changed(before: set[str], after: set[str]) -> list[str]:
 
 
 def launch_in_lab(recordings: Sequence[Path], python: Path, before: set[str]) -> int:
-    """Run recordings in JupyterLab in a browser, move their widgets, and return the exit status."""
+    """Run recordings in JupyterLab in a browser, move their widgets, and return how many failed."""
     lab = environment(LAB, "--requirement", ROOT / "requirements-launch.txt")
-    status = 0
+    failed = 0
     for recording in recordings:
         reset(python, before)
         here, variables = empty_place(f"lab-{recording.stem}", python)
@@ -201,8 +201,8 @@ def launch_in_lab(recordings: Sequence[Path], python: Path, before: set[str]) ->
         # The server and the browser are no part of what is tested, but share the reader's home and kernel.
         command = [lab, ROOT / "book" / "launch_lab.py", here / recording.name]
         done = subprocess.run(command, cwd=here, env={**variables, "CHROMIUM": CHROMIUM}, check=False)
-        status = status or done.returncode
-    return status
+        failed += done.returncode != 0
+    return failed
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
