@@ -94,9 +94,8 @@ def look(page: Page, name: str) -> None:
     view.scroll_into_view_if_needed()
     before = view.inner_html()
     widget = page.locator(".widget-vbox:has(.widget-html-content svg)").first
-    control = widget.locator(".noUi-handle, select").first
-    control.focus()
-    page.keyboard.press("ArrowDown" if control.evaluate("e => e.tagName") == "SELECT" else "ArrowRight")
+    widget.locator(".noUi-handle").first.focus()
+    page.keyboard.press("ArrowRight")
     page.wait_for_function(
         "([view, before]) => view.innerHTML !== before", arg=[view.element_handle(), before], timeout=30_000
     )
