@@ -11,7 +11,7 @@ ifneq ($(CURDIR),$(shell cat $(INSTALLED) 2>/dev/null))
 .PHONY: $(INSTALLED)
 endif
 
-.PHONY: site test record lint bench corpora handout matrix mutants links serve clean
+.PHONY: site test record launch lint bench corpora handout matrix mutants links serve clean
 
 site: $(INSTALLED)
 	$(BIN)/jupyter-book build . -W -n --keep-going
@@ -23,6 +23,10 @@ test: lint
 
 record: $(INSTALLED)
 	$(BIN)/python -m book.record $(if $(ONLY),"$(ONLY)")
+
+# Each recording alone in an empty folder, then two in JupyterLab in a browser.
+launch: $(INSTALLED)
+	$(BIN)/python -m book.launch $(ONLY)
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

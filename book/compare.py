@@ -108,11 +108,12 @@ def _text(value: object) -> str:
 def _compare(key: str, old: object, new: object, in_figure: bool) -> list[Deviation]:
     if key == SERIES_MIME:
         return _compare_series(_json(old), _json(new), 0.0)
+    if in_figure and (
+        key == "text/html" or key.startswith("image/")
+    ):  # drawn from the series, which is compared
+        return [] if bool(_text(old)) == bool(_text(new)) else [Deviation("one of the pictures is empty")]
     if key in ("text", "ename", "evalue") or key.startswith("text/"):
-        old, new = _text(old), _text(new)
-        if in_figure and key == "text/html":  # drawn from the series, which is compared
-            return [] if bool(old) == bool(new) else [Deviation("one of the pictures is empty")]
-        return _compare_text(old, new, in_figure)
+        return _compare_text(_text(old), _text(new), in_figure)
     if key.startswith("image/"):
         return [Deviation("a picture without its data cannot be compared: display it with d2lrnn.show")]
     return [] if _json(old) == _json(new) else [_words(old, new)]

@@ -13,7 +13,6 @@ import jupytext
 
 from book.notebooks import CHAPTERS, ROOT, portable, sources, write_recording
 from book.provenance import data_files
-from book.record import install_arguments
 
 FOLDER = ROOT / "_build" / "handout"
 
@@ -37,7 +36,7 @@ def main() -> int:
     FOLDER.mkdir(parents=True)
     for path in sources():
         source = jupytext.reads(without_solutions(path.read_text(encoding="utf-8-sig")), fmt="md:myst")
-        notebook = portable(source, path.relative_to(ROOT).as_posix(), install_arguments())
+        notebook = portable(source, path.relative_to(ROOT).as_posix())
         write_recording(FOLDER / path.with_suffix(".ipynb").name, notebook)
     for path in data_files():
         if path.parent == CHAPTERS:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections import Counter
 from pathlib import Path
@@ -14,31 +13,13 @@ import yaml
 from nbformat import NotebookNode
 
 from book.portable import to_markdown
+from book.setup_cell import setup_cell
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = ROOT / "chapters"
 _CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
 CELL_TIMEOUT = int(_CONFIG["execute"]["timeout"])  # seconds
 REPOSITORY = _CONFIG["repository"]["url"]  # "" as long as there is none
-
-# Colab and a bare laptop have no d2lrnn; where it is installed, all of this is skipped. A name that is not
-# published yet is looked for in local wheel folders only: on an index, anybody could take it.
-SETUP = """\
-# Installs the course's package where it is missing, as on Colab.
-import importlib.util
-import pathlib
-import subprocess
-import sys
-
-if importlib.util.find_spec("d2lrnn") is None:
-    checkout = pathlib.Path("../d2lrnn/__init__.py").is_file()
-    source = [".."] if checkout else {source}
-    command = [sys.executable, "-m", "pip", "install", "--quiet", *source]
-    if subprocess.run(command, check=False).returncode != 0:
-        raise ModuleNotFoundError(
-            f"d2lrnn could not be installed from {{source[-1]}}. In a copy "
-            "of the course's repository, run: pip install ."
-        )"""
 
 
 def use_this_checkout() -> None:
@@ -79,15 +60,14 @@ def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def portable(source: NotebookNode, name: str, install: list[str]) -> NotebookNode:
+def portable(source: NotebookNode, name: str) -> NotebookNode:
     """Return the notebook that readers get, not yet executed.
 
-    It is `source` with MyST turned into plain Markdown and a first cell that installs d2lrnn, with `install`
-    as pip's arguments, when it is missing. Cell ids come from content, so that an edit moves only its own.
+    It is `source` with MyST turned into plain Markdown and a first cell that installs what is missing. Cell
+    ids come from content, so that an edit moves only its own.
     """
-    setup = nbformat.v4.new_code_cell(
-        SETUP.format(source=json.dumps(install)), metadata={"tags": ["remove-cell"]}
-    )
+    code = [cell.source for cell in code_cells(source)]
+    setup = nbformat.v4.new_code_cell(setup_cell(code, REPOSITORY), metadata={"tags": ["remove-cell"]})
     texts = to_markdown([(cell.cell_type, cell.source) for cell in source.cells], name)
     cells = [setup]
     for cell, (text, in_solution) in zip(source.cells, texts, strict=True):

@@ -15,13 +15,11 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
-import d2lrnn
 from book import margins, provenance
 from book.compare import mask_measured
 from book.notebooks import (
     CELL_TIMEOUT,
     CHAPTERS,
-    REPOSITORY,
     ROOT,
     code_cells,
     portable,
@@ -38,16 +36,9 @@ class RecordingError(Exception):
     """A chapter could not be recorded; the message names the chapter and the cell."""
 
 
-def install_arguments() -> list[str]:
-    """Return what a notebook without the package hands to pip: its repository, or local wheel folders."""
-    if REPOSITORY:
-        return [f"d2lrnn @ git+{REPOSITORY}@v{d2lrnn.__version__}"]
-    return ["--no-index", f"d2lrnn=={d2lrnn.__version__}"]
-
-
 def expected(path: Path) -> NotebookNode:
     """Return the notebook that the chapter at `path` should be recorded as, without outputs."""
-    return portable(read_source(path), path.relative_to(ROOT).as_posix(), install_arguments())
+    return portable(read_source(path), path.relative_to(ROOT).as_posix())
 
 
 def record(path: Path) -> NotebookNode:

@@ -25,6 +25,7 @@ _MODULES = {
     "ngrams": ("NGramModel", "ngram_counts", "unseen_share", "zipf_fit"),
     "batching": ("WindowDataset", "random_batches", "sequential_batches", "split_corpus"),
     "reproducible": ("round_to_grid",),
+    "devices": ("pick_device",),
     "scratch": ("PlainRNNLM", "RNNLMScratch", "RNNScratch", "one_hot"),
     "models": ("RNNLM",),
     "history": ("History",),

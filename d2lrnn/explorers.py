@@ -82,12 +82,13 @@ for (const box of document.querySelectorAll(".d2lrnn-explorer:not([data-ready])"
 
 @dataclass(frozen=True)
 class Frame:
-    """One drawn figure: its choice of values by name, picture (SVG), description and plotted series."""
+    """One drawn figure: its choice of values by name, picture (SVG), description, plotted series and PNG."""
 
     values: Mapping[str, Value]
     picture: str
     description: str
     series: figures.Json
+    png: str | None = None  # base64; of the first frame only
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,7 @@ class Explorer:
             "text/plain": repr(self),
             "text/html": self.html(),
             figures.SERIES_MIME: series,
+            "image/png": self.frames[0].png,
         }
         if interactive():
             model = {"version_major": 2, "version_minor": 0, "model_id": self.widget().model_id}
@@ -121,6 +123,7 @@ class Explorer:
         digest = hashlib.sha256("".join(frame.picture for frame in self.frames).encode()).hexdigest()
         prefix = f"e{digest[:8]}"
         pictures = [_with_ids(frame.picture, prefix) for frame in self.frames]
+        first, png = self.frames[0].description, self.frames[0].png or ""
         data = json.dumps(_pack(pictures), separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/")
         names = ", ".join(map(_label, self.grids))
         controls = "\n".join(_html_control(name, values) for name, values in self.grids.items())
@@ -133,7 +136,7 @@ class Explorer:
 <div class="d2lrnn-controls" hidden>
 {controls}
 </div>
-<div class="d2lrnn-view">{pictures[0]}</div>
+<div class="d2lrnn-view">{figures.with_fallback(pictures[0], png, first)}</div>
 <details><summary>All {len(self.frames)} figures in words</summary>
 <table>
 <thead><tr>{heads}<th>figure</th></tr></thead>
@@ -202,7 +205,8 @@ def explore(draw: Callable[..., None], /, **grids: Sequence[Value]) -> Explorer:
     choices = [dict(zip(checked, values, strict=True)) for values in itertools.product(*checked.values())]
     if len(choices) > MAX_FRAMES:
         raise ValueError(f"grids must make at most {MAX_FRAMES} combinations, got {len(choices)}")
-    return Explorer(draw, checked, [_frame(draw, choice) for choice in choices])
+    frames = [_frame(draw, choice, png=number == 0) for number, choice in enumerate(choices)]
+    return Explorer(draw, checked, frames)
 
 
 def _grid(name: str, values: Sequence[Value]) -> list[Value]:
@@ -216,13 +220,15 @@ def _grid(name: str, values: Sequence[Value]) -> list[Value]:
     return list(values)
 
 
-def _frame(draw: Callable[..., None], values: Mapping[str, Value]) -> Frame:
-    with figures.captured() as bundles:
+def _frame(draw: Callable[..., None], values: Mapping[str, Value], *, png: bool = False) -> Frame:
+    with figures.captured(png=png) as bundles:
         draw(**values)
     if len(bundles) != 1:
         raise ValueError(f"draw must show one figure, got {len(bundles)} for {_choice(values)}")
     bundle = bundles[0]
-    return Frame(values, str(bundle["text/html"]), str(bundle["text/plain"]), bundle[figures.SERIES_MIME])
+    picture = str(bundle["text/html"])
+    pixels = str(bundle["image/png"]) if png else None
+    return Frame(values, picture, str(bundle["text/plain"]), bundle[figures.SERIES_MIME], pixels)
 
 
 def _label(name: str) -> str:

@@ -2,11 +2,14 @@
 
 A figure reaches the reader as inline SVG whose text takes the page's colour, so that it is sharp at any size
 and legible on a light and on a dark page. With it go a description in words, which is also its alternative
-text, and the plotted numbers, which is what two runs are compared by.
+text, and the plotted numbers, which is what two runs are compared by; and a PNG for readers who cannot get
+the SVG. JupyterLab strips SVG and style sheets from the HTML of a notebook that is not trusted yet, so the
+PNG stands in the HTML too, hidden by a style sheet; viewers and converters without HTML take ``image/png``.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import hashlib
 import html
@@ -26,6 +29,7 @@ import matplotlib as mpl  # noqa: E402
 from IPython.display import display  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.legend import Legend  # noqa: E402
+from PIL import Image  # noqa: E402
 
 from d2lrnn import _checks  # noqa: E402
 
@@ -57,7 +61,14 @@ Numbers: TypeAlias = Sequence[float]
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | float | None"
 Bundle: TypeAlias = dict[str, Json]
 
-_captured: ContextVar[list[Bundle] | None] = ContextVar("captured", default=None)
+PNG_DPI, PNG_COLOURS = 100, 32  # sharp enough for a fallback, and about 8 kB
+
+# Where style sheets are dropped the SVG's box stays hidden, and what is left of it, its labels, with it.
+FALLBACK_STYLE = (
+    ".d2lrnn-picture[hidden] { display: block !important; } .d2lrnn-fallback { display: none !important; }"
+)
+
+_captured: ContextVar[tuple[list[Bundle], bool] | None] = ContextVar("captured", default=None)
 
 
 @contextlib.contextmanager
@@ -122,27 +133,45 @@ def show(fig: Figure, alt: str, data: Mapping[str, Json]) -> None:
     if not data:
         raise ValueError("data must hold the plotted numbers, got an empty mapping")
     published = _publishable(data)
-    bundle: Bundle = {
-        "text/plain": alt,
-        "text/html": _svg(fig, alt, salt=json.dumps([alt, published])),
-        SERIES_MIME: published,
-    }
-    bundles = _captured.get()
+    bundles, png = _captured.get() or (None, True)
+    picture = _svg(fig, alt, salt=json.dumps([alt, published]))
+    bundle: Bundle = {"text/plain": alt, "text/html": picture, SERIES_MIME: published}
+    if png:
+        bundle["image/png"] = _png(fig)
     if bundles is None:
-        display(bundle, raw=True)  # type: ignore[no-untyped-call]
+        display(displayed(bundle), raw=True)  # type: ignore[no-untyped-call]
     else:
         bundles.append(bundle)
 
 
 @contextlib.contextmanager
-def captured() -> Iterator[list[Bundle]]:
-    """Collect the figures that are shown within the block, as bundles by MIME type, instead of displaying."""
+def captured(*, png: bool = True) -> Iterator[list[Bundle]]:
+    """Collect the figures that are shown within the block, as bundles by MIME type, instead of displaying.
+
+    The HTML of a bundle is the SVG alone. Without `png` there is no PNG, which takes as long as the SVG.
+    """
     bundles: list[Bundle] = []
-    token = _captured.set(bundles)
+    token = _captured.set((bundles, png))
     try:
         yield bundles
     finally:
         _captured.reset(token)
+
+
+def displayed(bundle: Bundle) -> Bundle:
+    """Return a bundle that was drawn with its PNG as it is displayed: with the PNG in its HTML, too."""
+    parts = (str(bundle[kind]) for kind in ("text/html", "image/png", "text/plain"))
+    return {**bundle, "text/html": with_fallback(*parts)}
+
+
+def with_fallback(svg: str, png: str, alt: str) -> str:
+    """Return HTML that shows an SVG or, where SVG and style sheets are stripped from it, the PNG (base64)."""
+    return f"""\
+<div>
+<style>{FALLBACK_STYLE}</style>
+<div class="d2lrnn-picture" hidden="hidden">{svg}</div>
+<img class="d2lrnn-fallback" src="data:image/png;base64,{png}" alt="{html.escape(alt)}">
+</div>"""
 
 
 def rounded(value: float, digits: int = SIGNIFICANT_DIGITS) -> float:
@@ -172,15 +201,32 @@ def _publishable(value: Json) -> Json:
     )
 
 
+def _png(fig: Figure) -> str:
+    """Write the figure as a PNG on white with few colours, in base64, without date or version."""
+    buffer = io.BytesIO()
+    with _drawing():
+        fig.savefig(buffer, format="png", dpi=PNG_DPI, facecolor="white")
+    pixels = Image.open(buffer).convert("RGB").quantize(PNG_COLOURS, dither=Image.Dither.NONE)
+    buffer = io.BytesIO()
+    pixels.save(buffer, format="PNG", optimize=True)
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
+@contextlib.contextmanager
+def _drawing(**more: object) -> Iterator[None]:
+    """Draw in the course's style, with no word about characters that matplotlib's font has not."""
+    with style(**more), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
+
+
 def _svg(fig: Figure, alt: str, salt: str) -> str:
     """Write the figure as SVG to stand inside a page: black in the page's text colour, ids of its own."""
     for legend in fig.findobj(Legend):
         legend.set_frame_on(False)  # its card would be white on a dark page
     hashsalt = hashlib.sha256(salt.encode()).hexdigest()
     buffer = io.StringIO()
-    with style(**{"svg.hashsalt": hashsalt}), warnings.catch_warnings():
-        # The text stays text, so that a font which matplotlib has not is no loss.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+    with _drawing(**{"svg.hashsalt": hashsalt}):  # the text stays text, for the browser's fonts
         fig.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     text = buffer.getvalue()
     width, height = (f"{inches * 96:.0f}" for inches in fig.get_size_inches())  # CSS pixels

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from d2lrnn import _checks, margins
 from d2lrnn._random import generator
+from d2lrnn.devices import where
 from d2lrnn.models import Model, State, mode, refuse_bidirectional
 from d2lrnn.scratch import RNNLMScratch
 from d2lrnn.text import Vocab
@@ -38,7 +39,8 @@ def generate(
     ----------
     model : nn.Module or function
         Called with token indices, (1, 1), and the state that it returned before, or None; it returns logits,
-        (1, 1, vocab), and a state. An nn.Module is set to evaluation and back.
+        (1, 1, vocab), and a state. An nn.Module is set to evaluation and back, and reads on the device of its
+        weights.
     vocab : Vocab
         Of characters, or of words if it has a token of more than one character.
     prefix : str
@@ -111,8 +113,8 @@ def greedy_margin(model: Model, vocab: Vocab, text: str, num_preds: int) -> floa
     if count >= len(tokens):
         raise ValueError(f"num_preds must be less than the {len(tokens)} tokens of text, got {num_preds}")
     with mode(model, training=False), torch.no_grad():
-        logits, _ = model(torch.tensor([tokens[:-1]]), None)
-    scores = logits[0, -count:].clone()  # (num_preds, vocab)
+        logits, _ = model(torch.tensor([tokens[:-1]], device=where(model)), None)
+    scores = logits[0, -count:].cpu().clone()  # (num_preds, vocab)
     chosen = torch.tensor(tokens[-count:])[:, None]
     taken = scores.gather(1, chosen)
     scores.scatter_(1, chosen, -torch.inf)
@@ -144,13 +146,14 @@ def _reader(model: Model, size: int) -> Callable[[int], Floats]:
     ):
         return model.reader()
     state: State | None = None
+    device = where(model)
 
     def read(token: int) -> Floats:
         nonlocal state
-        logits, state = model(torch.tensor([[token]]), state)
+        logits, state = model(torch.tensor([[token]], device=device), state)
         if logits.shape != (1, 1, size):
             raise ValueError(f"model must return logits of shape {(1, 1, size)}, got {tuple(logits.shape)}")
-        return logits[0, 0].double().numpy(force=True)
+        return logits[0, 0].to("cpu", torch.float64).numpy(force=True)
 
     return read
 

@@ -78,7 +78,7 @@ class LiveCurves:
             ys.append(float(value))
         self._rounds += 1
         if self._display_id is not None and time.monotonic() - self._drawn >= self._every:
-            bundle = self._figure() if self._curves else {"text/html": ""}
+            bundle = self._figure(png=False) if self._curves else {"text/html": ""}
             self._put({**bundle, "text/html": f"{self._bar()}{bundle['text/html']}"}, update=True)
             self._drawn = time.monotonic()
 
@@ -86,10 +86,10 @@ class LiveCurves:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is None and self._curves:
-            self._put(self._figure(), update=self._display_id is not None)
+            self._put(figures.displayed(self._figure(png=True)), update=self._display_id is not None)
 
-    def _figure(self) -> figures.Bundle:
-        with figures.captured() as bundles:
+    def _figure(self, *, png: bool) -> figures.Bundle:
+        with figures.captured(png=png) as bundles:
             plot_curves(
                 self._curves,
                 xlabel=self._xlabel,

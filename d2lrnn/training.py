@@ -17,6 +17,7 @@ from d2lrnn import _checks
 from d2lrnn._kernel import interactive
 from d2lrnn._random import generator
 from d2lrnn.batching import random_batches, sequential_batches
+from d2lrnn.devices import move, where
 from d2lrnn.history import History
 from d2lrnn.models import Model, State, detached, mode, refuse_bidirectional
 from d2lrnn.reproducible import round_to_grid
@@ -105,7 +106,8 @@ def evaluate(model: Model, corpus: Tokens, num_steps: int = 35) -> float:
     Parameters
     ----------
     model : nn.Module or function
-        A language model (see `models`). An nn.Module is set to evaluation and back.
+        A language model (see `models`). An nn.Module is set to evaluation and back, and reads the text on the
+        device of its weights.
     corpus : sequence of int or Tensor of shape (T,)
         Token indices, at least two.
     num_steps : int
@@ -124,13 +126,15 @@ def evaluate(model: Model, corpus: Tokens, num_steps: int = 35) -> float:
     refuse_bidirectional(model)
     size = _checks.integer("num_steps", num_steps, minimum=1)
     tokens = _checks.corpus("corpus", corpus, minimum=2, vocab_size=getattr(model, "vocab_size", None))
+    inputs, labels = tokens[:-1].to(device=where(model)), tokens[1:].cpu()
     state: State | None = None
     total_nll = 0.0
     with mode(model, training=False), torch.no_grad():
-        for i in range(0, len(tokens) - 1, size):
-            X, Y = tokens[:-1][i : i + size], tokens[1:][i : i + size]  # (steps,)
+        for i in range(0, len(labels), size):
+            X, Y = inputs[i : i + size], labels[i : i + size]  # (steps,)
             logits, state = model(X[None], state)  # (1, steps, vocab)
-            total_nll += float(nn.functional.cross_entropy(logits[0].double(), Y, reduction="sum"))
+            scores = logits[0].to("cpu", torch.float64)  # Apple's device has no float64
+            total_nll += float(nn.functional.cross_entropy(scores, Y, reduction="sum"))
     return perplexity(total_nll, len(tokens) - 1)
 
 
@@ -149,6 +153,7 @@ def train(
     schedule: str = "linear",
     grid: int | None = 5,
     seed: int | None = 0,
+    device: str | torch.device | None = None,
     progress: bool | None = None,
     after_epoch: Callable[[History], None] | None = None,
 ) -> History:
@@ -183,6 +188,9 @@ def train(
     seed : int or None
         Draws the batches, new ones each epoch. None draws from fresh entropy. Global random state is neither
         read nor written.
+    device : str, torch.device or None
+        Where to compute (see `pick_device`); the model moves there and stays. None computes where the model
+        is, which is the CPU unless you moved it.
     progress : bool or None
         Whether to show a progress bar. None shows one where a person may be looking: in a notebook or a
         terminal, and not when a notebook is recorded or tested.
@@ -211,6 +219,7 @@ def train(
     read = BATCHES[_checks.one_of("sampling", sampling, BATCHES)]
     fall = SCHEDULES[_checks.one_of("schedule", schedule, SCHEDULES)]
     first_lr = _checks.real("lr", lr, above=0)
+    place = where(model) if device is None else move(model, device)
     weights = [p for p in model.parameters() if p.requires_grad]
     optimize = OPTIMIZERS[_checks.one_of("optimizer", optimizer, OPTIMIZERS)](weights, lr=first_lr)
     epochs = _checks.integer("num_epochs", num_epochs, minimum=1)
@@ -221,7 +230,8 @@ def train(
     history = History()
     with mode(model, training=True), tqdm(total=epochs, unit="epoch", disable=not shown) as bar:
         for epoch in range(epochs):
-            batches = list(read(tokens, batch_size, num_steps, seed=seeds[epoch]))
+            pairs = read(tokens, batch_size, num_steps, seed=seeds[epoch])
+            batches = [(X.to(device=place), Y.to(device=place)) for X, Y in pairs]
             rates = [first_lr * (1 - fall * (epoch + i / len(batches)) / epochs) for i in range(len(batches))]
             try:
                 done = _one_pass(

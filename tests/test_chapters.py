@@ -57,15 +57,6 @@ def test_site_and_recorder_read_the_same_code(path):
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=name)
-def test_recording_has_no_myst_left(path):
-    text = "\n".join(
-        cell.source for cell in read_recording(recording_of(path)).cells if cell.cell_type == "markdown"
-    )
-    prose = re.sub(r"```.*?```|(`+)[^`]+\1", "", text, flags=re.DOTALL)
-    assert not re.search(r"\{[a-z:-]+\}`|^[`:]{3,}\{|^\([\w-]+\)=", prose, flags=re.MULTILINE)
-
-
-@pytest.mark.parametrize("path", CHAPTERS, ids=name)
 def test_shown_definitions_are_the_package_s(path, package):
     shown = {}
     for cell in code_cells(read_source(path)):

@@ -19,9 +19,9 @@ def data(value):
     return {"output_type": "display_data", "data": {"application/json": value}}
 
 
-def figure(y, alt="a curve", label="loss", picture="<svg/>"):
+def figure(y, alt="a curve", label="loss", picture="<svg/>", png="iVBO"):
     series = {"xlabel": "step", "ylabel": label, "series": {"run": {"x": [1, 2, 3], "y": y}}}
-    bundle = {"text/plain": alt, "text/html": picture, SERIES_MIME: series}
+    bundle = {"text/plain": alt, "text/html": picture, "image/png": png, SERIES_MIME: series}
     return {"output_type": "display_data", "data": bundle}
 
 
@@ -36,6 +36,7 @@ SAME = [
     pytest.param([result("-0.0")], [result("0.0")], id="zero of either sign"),
     pytest.param([figure([3.0, 2.0, 1.0])], [figure([3.0, 2.0, 1.000009])], id="curve within tolerance"),
     pytest.param([figure([3.0, 0.0])], [figure([3.0, 1e-12])], id="rounding noise at zero"),
+    pytest.param([figure([1.0])], [figure([1.0], png="iVBP")], id="another PNG of the same numbers"),
     pytest.param([figure(["nan", 1.0])], [figure(["nan", 1.0])], id="points without a number"),
     pytest.param([error()], [{**error(), "traceback": []}], id="another traceback"),
     pytest.param([stream(measured(1.5, "s"))], [stream(measured(2.5, "s"))], id="measured value"),
@@ -89,6 +90,7 @@ DIFFERENT = [
         [figure([1.0], alt="up to 0.123")], [figure([1.0], alt="up to 0.133")], id="number in description"
     ),
     pytest.param([figure([1.0])], [figure([1.0], picture="")], id="empty picture"),
+    pytest.param([figure([1.0])], [figure([1.0], png="")], id="empty PNG"),
     pytest.param(
         [stream(f"n=12,{measured(1.5, 's')}")],
         [stream(f"n=13,{measured(1.5, 's')}")],

@@ -47,7 +47,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         self.elements.append((tag, dict(attributes)))
-        if tag not in ("input", "meta"):
+        if tag not in ("img", "input", "meta"):
             self.open.append(tag)
 
     def handle_startendtag(self, tag, attributes):
@@ -78,7 +78,7 @@ def frames_of(text):
 
 
 def test_bundle_has_description_page_and_series(bundle):
-    assert bundle.keys() == {"text/plain", "text/html", SERIES_MIME}
+    assert bundle.keys() == {"text/plain", "text/html", "image/png", SERIES_MIME}
 
 
 def test_description_names_the_grids_and_says_the_first_figure(bundle):
@@ -124,7 +124,8 @@ def test_page_is_well_formed(bundle):
 
 def test_page_loads_nothing(bundle):
     page = Page(bundle["text/html"])
-    assert not [a for _, a in page.elements if {"src", "srcset", "data", "action"} & a.keys()]
+    assert not [a for _, a in page.elements if {"srcset", "data", "action"} & a.keys()]
+    assert [a["src"][:22] for _, a in page.elements if "src" in a] == ["data:image/png;base64,"]
     assert all(a.get("href", "#").startswith("#") for _, a in page.elements)
     assert not re.search(r"url\((?!#)|@import|fetch\(|import\(", bundle["text/html"])
 
@@ -159,6 +160,12 @@ def test_first_figure_stands_on_the_page_without_the_script(bundle):
     before_data = bundle["text/html"].split("<script")[0]
     assert before_data.count("<svg") == 1
     assert frames_of(bundle["text/html"])[0] in before_data
+
+
+def test_first_figure_is_a_picture_too_for_where_scripts_and_drawings_are_stripped(bundle):
+    image = Page(bundle["text/html"]).of("img")[0]
+    assert image["src"] == f"data:image/png;base64,{bundle['image/png']}"
+    assert image["alt"].startswith("Line chart of error against step. model: from 1 at 1")
 
 
 def test_script_shows_the_figures_in_order_of_the_choices(bundle):
@@ -221,7 +228,8 @@ def test_pictures_that_differ_in_one_part_are_stored_once():
 
 
 def test_person_gets_a_widget_beside_the_page(person, explorer):
-    assert explorer._repr_mimebundle_().keys() == {"text/plain", "text/html", SERIES_MIME, WIDGET}
+    kinds = {"text/plain", "text/html", "image/png", SERIES_MIME, WIDGET}
+    assert explorer._repr_mimebundle_().keys() == kinds
 
 
 def test_widget_draws_the_first_choice_first(explorer):

@@ -1,9 +1,12 @@
+import base64
+import io
 import re
 
 import matplotlib as mpl
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from d2lrnn import figures, new_figure, plot_curves, show
 from d2lrnn.figures import PALETTE, SERIES_MIME, captured
@@ -44,7 +47,7 @@ def test_curves_stand_out_on_a_light_and_on_a_dark_page(colour, page):
 
 def test_figure_publishes_description_picture_and_series(shown):
     plot()
-    assert shown[0].keys() == {"text/plain", "text/html", SERIES_MIME}
+    assert shown[0].keys() == {"text/plain", "text/html", "image/png", SERIES_MIME}
 
 
 def test_published_series_are_the_plotted_numbers(shown):
@@ -90,6 +93,45 @@ def test_same_figure_is_written_the_same_twice(shown):
     plot()
     plot()
     assert shown[0] == shown[1]
+
+
+def pixels(bundle):
+    return Image.open(io.BytesIO(base64.b64decode(bundle["image/png"])))
+
+
+def test_png_is_the_figure_at_100_dots_an_inch_on_white(shown):
+    plot()
+    image = pixels(shown[0])
+    assert (image.size, image.convert("RGB").getpixel((0, 0))) == ((560, 320), (255, 255, 255))
+
+
+def test_png_shows_the_curve(shown):
+    plot()
+    blue = tuple(int(PALETTE[0][i : i + 2], 16) for i in (1, 3, 5))
+    colours = {colour for _, colour in pixels(shown[0]).convert("RGB").getcolors()}
+    assert min(sum(abs(a - b) for a, b in zip(blue, colour, strict=True)) for colour in colours) < 12
+
+
+def test_png_is_small_and_says_neither_when_nor_with_what_it_was_made(shown):
+    plot()
+    data = base64.b64decode(shown[0]["image/png"])
+    assert len(data) < 15_000
+    assert re.findall(rb"IHDR|PLTE|tEXt|zTXt|iTXt|tIME", data) == [b"IHDR", b"PLTE"]
+
+
+def test_html_holds_the_png_for_where_the_svg_is_stripped(shown):
+    plot()
+    markup, png = shown[0]["text/html"], shown[0]["image/png"]
+    image = f'<img class="d2lrnn-fallback" src="data:image/png;base64,{png}" alt="{shown[0]["text/plain"]}">'
+    assert image in markup
+    assert re.search('<div class="d2lrnn-picture" hidden="hidden"><svg .*</svg>\\s*</div>', markup, re.DOTALL)
+
+
+def test_captured_figure_without_png_is_the_svg_alone():
+    with captured(png=False) as bundles:
+        plot()
+    assert bundles[0].keys() == {"text/plain", "text/html", SERIES_MIME}
+    assert bundles[0]["text/html"].startswith("<svg ")
 
 
 def test_two_figures_share_no_id(shown):

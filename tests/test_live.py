@@ -109,7 +109,7 @@ def test_what_remains_is_what_plot_curves_shows(watched, displayed):
             xlabel="epoch",
             ylabel="loss",
         )
-    assert displayed[-1][0] == bundles[0]
+    assert displayed[-1][0] == figures.displayed(bundles[0])
 
 
 def test_without_a_person_there_is_one_display_and_no_bar(displayed, monkeypatch):

@@ -1,14 +1,18 @@
 """The package as it is installed: what the wheel carries, and that importing it is quick."""
 
+import json
 import os
-import shutil
 import subprocess
 import sys
+import venv
 import zipfile
+from pathlib import Path
 
 import pytest
+import tomllib
 
 import d2lrnn
+from book.launch import build_wheel
 from book.notebooks import ROOT
 
 NO_NETWORK = """\
@@ -23,13 +27,7 @@ socket.socket.connect = refuse
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    source = tmp_path_factory.mktemp("source")  # a copy, since building leaves files beside the source
-    shutil.copytree(ROOT / "d2lrnn", source / "d2lrnn", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("LICENSE", "README.md", "pyproject.toml"):
-        shutil.copy(ROOT / name, source)
-    options = ["--no-deps", "--no-build-isolation", "--quiet"]
-    subprocess.run([sys.executable, "-m", "pip", "wheel", ".", *options], cwd=source, check=True)
-    return next(source.glob("d2lrnn-*.whl"))
+    return build_wheel(tmp_path_factory.mktemp("wheels"))
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +76,57 @@ def test_wheel_asks_for_lower_bounds_only(wheel):
     archive = zipfile.ZipFile(wheel)
     path = next(name for name in archive.namelist() if name.endswith("METADATA"))
     lines = archive.read(path).decode().splitlines()
-    needs = [line.partition(": ")[2] for line in lines if line.startswith("Requires-")]
+    needs = [line.partition(": ")[2].partition(";")[0] for line in lines if line.startswith("Requires-")]
     assert needs
     assert all(">=" in need and not set("<~=!") & set(need.replace(">=", "")) for need in needs)
+
+
+NEEDS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+OLDEST = dict(need.split(">=") for need in NEEDS)
+
+
+def dist_info(folder, name, version):
+    """Make a folder hold all that pip looks at to know that a package is installed."""
+    info = folder / f"{name}-{version}.dist-info"
+    info.mkdir()
+    text = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    (info / "METADATA").write_text(text, encoding="utf-8")
+
+
+def newer_wheel(folder, name):
+    """Put a wheel of version 100.0 in a folder, for pip to be tempted by."""
+    with zipfile.ZipFile(folder / f"{name}-100.0-py3-none-any.whl", "w") as wheel:
+        info = f"{name}-100.0.dist-info"
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 100.0\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
+
+
+def installed_with(versions, wheel, folder):
+    """Return what pip would install with the wheel where these versions are, by name."""
+    venv.create(folder / "env")
+    python = next(folder.glob("env/[bS]*/python*"))
+    code = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    site = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+    for name, version in versions.items():
+        dist_info(Path(site), name, version)
+        newer_wheel(folder, name)
+    command = [sys.executable, "-m", "pip", "--python", python, "install", "--dry-run", "--quiet"]
+    options = ["--no-index", "--find-links", folder, "--report", "-", wheel]
+    environment = {**os.environ, "PIP_CONFIG_FILE": os.devnull}
+    done = subprocess.run([*command, *options], env=environment, check=True, capture_output=True, text=True)
+    return {item["metadata"]["name"] for item in json.loads(done.stdout)["install"]}
+
+
+@pytest.mark.parametrize(
+    "versions", [OLDEST, dict.fromkeys(OLDEST, "99.0")], ids=["oldest supported", "newest"]
+)
+def test_installing_the_wheel_changes_no_version_that_is_there(versions, wheel, tmp_path):
+    assert installed_with(versions, wheel, tmp_path) == {"d2lrnn"}
+
+
+def test_installing_the_wheel_replaces_what_is_too_old(wheel, tmp_path):
+    assert installed_with({**OLDEST, "torch": "2.1.2"}, wheel, tmp_path) == {"d2lrnn", "torch"}
 
 
 @pytest.mark.parametrize("name", sorted(d2lrnn.__all__))
