@@ -11,7 +11,7 @@ ifneq ($(CURDIR),$(shell cat $(INSTALLED) 2>/dev/null))
 .PHONY: $(INSTALLED)
 endif
 
-.PHONY: site test record lint bench corpora links serve clean
+.PHONY: site test record lint bench corpora times links serve clean
 
 site: $(INSTALLED)
 	$(BIN)/jupyter-book build . -W -n --keep-going
@@ -36,6 +36,9 @@ bench: $(INSTALLED)
 
 corpora: $(INSTALLED)
 	$(BIN)/python -m book.texts
+
+times: $(INSTALLED)
+	$(BIN)/python -m book.times
 
 links: $(INSTALLED)
 	$(BIN)/jupyter-book build . --builder linkcheck

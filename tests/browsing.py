@@ -2,11 +2,13 @@
 
 import contextlib
 import gzip
+import hashlib
 import shutil
 import threading
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ POLICY = (
     "img-src 'self' data:; font-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+AXE_SHA256 = "84494fec757e4710dc751c8d7a636e457f4532f08f85c86dc9070133fbff53bc"  # axe-core 4.12.1
 SUB_PATH = "/a/course/"
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 # No background traffic of the browser's own; a container's root has no sandbox.
@@ -85,3 +88,11 @@ def served(folder: Path) -> Iterator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def axe_core() -> str:
+    """Return axe-core's script, which finds faults of accessibility, or raise if it is not the known one."""
+    script = (files("axe_playwright_python") / "axe.min.js").read_bytes()
+    if hashlib.sha256(script).hexdigest() != AXE_SHA256:
+        raise RuntimeError("axe.min.js is not the one of axe-playwright-python 0.1.8")
+    return script.decode()
