@@ -1,7 +1,7 @@
 """Sphinx extension: what a page says of itself: its description, how long it takes, and where the site is.
 
 The site's own address is `html: baseurl:` in _config.yml, or D2LRNN_SITE in the environment. Pages work
-without it; with it, they name their canonical address, and there is a sitemap, which takes full addresses only.
+without it; with it, they name their canonical address, and there is a sitemap, whose addresses are full ones.
 """
 
 from __future__ import annotations
