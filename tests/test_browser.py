@@ -14,13 +14,12 @@ from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
-from browsing import POLICY, axe_core, chromium, served
+from browsing import POLICY, chromium, served, violations
 from small_course import ROOT
 
 SCREENSHOTS = ROOT / "_build" / "screenshots"
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 EXPLORERS = ".d2lrnn-explorer, .d2lrnn-text"
-WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
 MOST_BYTES, MOST_REQUESTS = 1_500_000, 20  # of a page's first load
 # Text that only a source should have: roles, fences and labels of MyST, commands and braces of LaTeX.
 RAW = re.compile(r"\{[\w:.-]+\}`|^\s*(?:```|:::)|\$\$|^\(\S+\)=|\\[a-zA-Z]+|\]\(\S+\)|[_^]\{", re.MULTILINE)
@@ -33,11 +32,6 @@ PROSE = """() => {
 # What a drawing is made of is left out: to assistive technology it is one image with a name.
 FOLD_DRAWINGS = """() => document.querySelectorAll("main svg").forEach((svg) =>
   svg.replaceChildren(...svg.querySelectorAll(":scope > title, :scope > desc")))"""
-AXE = """async (rules) => {
-  const { violations } = await axe.run(document, { runOnly: rules, resultTypes: ["violations"] });
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map((node) => [id, ...node.target, node.failureSummary.split("\\n")[1]].join(" ")));
-}"""
 # The dark page has other colours and nothing else.
 COLOUR_RULES = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 UNSPOKEN = """() => [...document.querySelectorAll("mjx-container")].filter((equation) =>
@@ -135,10 +129,9 @@ def visited(browser, address, name):
     photograph(page, name, "dark")
     visit.still = [fault for box in page.locator(EXPLORERS).all() for fault in still_controls(box)]
     page.evaluate(FOLD_DRAWINGS)
-    page.evaluate(axe_core())
-    visit.violations = [f"dark: {line}" for line in page.evaluate(AXE, COLOUR_RULES)]
+    visit.violations = [f"dark: {line}" for line in violations(page, COLOUR_RULES)]
     page.emulate_media(color_scheme="light")
-    visit.violations += page.evaluate(AXE, WCAG)
+    visit.violations += violations(page)
     context.close()
     return visit
 

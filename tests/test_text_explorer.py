@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from browsing import chromium
+from browsing import chromium, violations
 
 from book.compare import differences
 from d2lrnn import RNNLM, RNNLMScratch, Vocab, explore_text, generate, load_corpus, round_to_grid, train
@@ -76,6 +76,10 @@ def expected_chances(model, vocab, prefix, temperature):
 
 def test_page_has_no_script_error(box, page):
     assert page.faults == []
+
+
+def test_page_breaks_no_accessibility_rule(box, page):
+    assert violations(page) == []
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)

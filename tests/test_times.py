@@ -1,4 +1,4 @@
-"""The running times on the chapters and the status page: measured for every chapter, and one table of them."""
+"""The running times on chapters and status page: measured for every chapter, and one table of them."""
 
 import json
 
