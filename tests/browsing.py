@@ -76,7 +76,9 @@ class _Handler(SimpleHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         with contextlib.suppress(ConnectionError):
-            self.wfile.write(body)
+            self.wfile.write(b"" if self.command == "HEAD" else body)
+
+    do_HEAD = do_GET
 
     def log_message(self, *_: object) -> None:
         pass

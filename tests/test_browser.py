@@ -225,6 +225,7 @@ def test_pages_work_from_files(page, site, pages):
 
 def test_search_finds_perplexity(page, address):
     page.goto(address)
+    settled(page)
     page.keyboard.press("Control+k")
     page.keyboard.type("perplexity")
     page.keyboard.press("Enter")
