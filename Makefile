@@ -11,7 +11,7 @@ ifneq ($(CURDIR),$(shell cat $(INSTALLED) 2>/dev/null))
 .PHONY: $(INSTALLED)
 endif
 
-.PHONY: site test record launch lint bench corpora handout matrix mutants links serve clean
+.PHONY: site test record launch lint bench corpora handout times matrix mutants links serve clean
 
 site: $(INSTALLED)
 	$(BIN)/jupyter-book build . -W -n --keep-going
@@ -50,6 +50,9 @@ matrix: $(INSTALLED)
 
 mutants: $(INSTALLED)
 	$(BIN)/python -m book.mutants $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES))
+
+times: $(INSTALLED)
+	$(BIN)/python -m book.times
 
 links: $(INSTALLED)
 	$(BIN)/jupyter-book build . --builder linkcheck

@@ -153,15 +153,6 @@ def forget_failed_build(app: Sphinx, _error: Exception | None) -> None:
         (Path(app.doctreedir) / "environment.pickle").unlink(missing_ok=True)
 
 
-def drop_second_thebe(
-    _app: Sphinx, _page: str, _template: str, context: dict[str, object], _doctree: object
-) -> None:
-    """Keep sphinx-thebe's script off the pages: it is loaded twice, and no chapter uses it."""
-    scripts = context.get("script_files")
-    if isinstance(scripts, list):
-        context["script_files"] = [script for script in scripts if "thebe" not in str(script)]
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension with Sphinx."""
     use_this_checkout()
@@ -172,5 +163,4 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-before-read-docs", fill_cache)
     app.connect("html-page-context", offer_notebook, priority=400)
-    app.connect("html-page-context", drop_second_thebe, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -19,6 +19,7 @@ _MODULES = {
     "figures": ("new_figure", "show"),
     "live": ("LiveCurves",),
     "explorers": ("explore",),  # not explore.py: a module of that name would hide the function
+    "text_explorer": ("explore_text",),
     "diagrams": ("diagram",),
     "measure": ("measured",),
     "scoring": ("perplexity",),

@@ -125,3 +125,20 @@ def test_build_fails_naming_the_page_whose_cell(code, built, edit):
     done = built[0].build()
     assert done.returncode != 0
     assert "chapters/small.md" in done.stdout + done.stderr
+
+
+def test_a_site_that_knows_its_address_has_a_sitemap(built, monkeypatch):
+    monkeypatch.setenv("D2LRNN_SITE", "https://example.org/course")
+    assert built[0].build().returncode == 0
+    html = built[0].root / "_build" / "html"
+    addresses = re.findall("<loc>(.*)</loc>", (html / "sitemap.xml").read_text(encoding="utf-8"))
+    assert addresses == [f"https://example.org/course/{page}.html" for page in ("chapters/small", "index")]
+    page = (html / "chapters" / "small.html").read_text(encoding="utf-8")
+    assert '<link rel="canonical" href="https://example.org/course/chapters/small.html" />' in page
+    assert 'href="https://example.org/course/"' in (html / "404.html").read_text(encoding="utf-8")
+
+
+def test_a_site_without_an_address_has_no_sitemap(built):
+    (built[0].root / "_build" / "html" / "sitemap.xml").unlink(missing_ok=True)
+    assert built[0].build().returncode == 0
+    assert not (built[0].root / "_build" / "html" / "sitemap.xml").exists()

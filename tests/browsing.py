@@ -1,0 +1,107 @@
+"""What browser tests share: Chromium, and a server that shows a folder as a strict web host would."""
+
+import contextlib
+import gzip
+import hashlib
+import shutil
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+# As the README gives it.
+POLICY = (
+    "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; font-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+AXE_SHA256 = "84494fec757e4710dc751c8d7a636e457f4532f08f85c86dc9070133fbff53bc"  # axe-core 4.12.1
+SUB_PATH = "/a/course/"
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
+AXE = """async (rules) => {
+  const { violations } = await axe.run(document, { runOnly: rules, resultTypes: ["violations"] });
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map((node) => [id, ...node.target, node.failureSummary.split("\\n")[1]].join(" ")));
+}"""
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+# No background traffic of the browser's own; a container's root has no sandbox.
+_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start the system's Chromium or the one that Playwright installed; with neither, skip."""
+    found = next(filter(None, map(shutil.which, _NAMES)), None)
+    with sync_playwright() as playwright:
+        if not found and not Path(playwright.chromium.executable_path).is_file():
+            pytest.skip(
+                "no Chromium: install Debian's package chromium, or run `playwright install chromium`"
+            )
+        browser = playwright.chromium.launch(executable_path=found, args=_ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    """Serves its folder below SUB_PATH, compressed, with the policy, and 404.html for what is not there."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        file = Path(self.translate_path(self.path.removeprefix(SUB_PATH.rstrip("/"))))
+        file = file / "index.html" if file.is_dir() else file
+        status = 200
+        if not self.path.startswith(SUB_PATH) or not file.is_file():
+            status, file = 404, Path(self.directory) / "404.html"
+        body = file.read_bytes() if file.is_file() else b""
+        kind = self.guess_type(str(file))
+        self.send_response(status)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8" if kind.startswith("text/") else kind)
+        self.send_header("Content-Security-Policy", POLICY)
+        if file.suffix not in (".woff", ".woff2", ".png"):
+            body = gzip.compress(body, 6)
+            self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        with contextlib.suppress(ConnectionError):
+            self.wfile.write(b"" if self.command == "HEAD" else body)
+
+    do_HEAD = do_GET
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve a folder on this machine while the block runs, and give its address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}{SUB_PATH}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def violations(page: Page, rules: object = WCAG) -> list[str]:
+    """Return where a page breaks rules of accessibility, as axe-core finds; by default WCAG 2.2 AA."""
+    script = (files("axe_playwright_python") / "axe.min.js").read_bytes()
+    if hashlib.sha256(script).hexdigest() != AXE_SHA256:
+        raise RuntimeError("axe.min.js is not the one of axe-playwright-python 0.1.8")
+    page.evaluate(script.decode())
+    return page.evaluate(AXE, rules)
