@@ -131,6 +131,26 @@ def test_installing_cell_comes_first(path):
     assert ['find_spec("d2lrnn")' in cell.source for cell in cells].index(True) == 0
 
 
+def test_instructors_page_has_every_chapter_and_names_exercises_that_there_are():
+    page = (ROOT / "appendix" / "instructors.md").read_text(encoding="utf-8")
+    goals, plan = page.split("## Two weeks")
+    assert re.findall(r"^\| \[\]\(\.\./(chapters/\S+)\.md\)", goals, re.MULTILINE) == re.findall(
+        r"file: (chapters/\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    )
+    titles = {
+        title
+        for path in CHAPTERS
+        for title in re.findall(r"\{exercise-start\} (.+)", path.read_text(encoding="utf-8"))
+    }
+    at_home = [row.split("|")[-2].strip() for row in plan.splitlines() if re.match(r"\| \d", row)]
+    named = {title for row in at_home for title in row.split("; ")} - {
+        "the quiz",
+        "two exercises of the students' choice",
+    }
+    assert named
+    assert named <= titles
+
+
 def test_every_timeout_is_the_same():
     site = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["execute"]["timeout"]
     assert f"--nbval-cell-timeout={site}" in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
