@@ -234,6 +234,12 @@ def test_search_finds_perplexity(page, address):
     assert page.url.startswith(f"{address}chapters/language-models.html")
 
 
+def test_search_results_quote_no_raw_markup(page, address):
+    page.goto(f"{address}search.html?q=perplexity")
+    page.locator("#search-results p.context").nth(3).wait_for()
+    assert RAW.findall(page.locator("#search-results").inner_text()) == []
+
+
 def test_focus_is_visible_wherever_the_tab_key_leads(page, address):
     page.goto(f"{address}chapters/sequence-models.html")
     settled(page)
