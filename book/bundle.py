@@ -38,7 +38,14 @@ HEAD_SCRIPTS = (
 END_SCRIPTS = ("togglebutton.js", "scripts/bootstrap.js", "scripts/pydata-sphinx-theme.js")
 BUNDLES = {"styles/site.css": STYLES, "scripts/head.js": HEAD_SCRIPTS, "scripts/end.js": END_SCRIPTS}
 # Live cells, tabs, and icons drawn by a script: no chapter has the first two, a font has the icons.
-UNUSED = ("sphinx-thebe.*", "design-tabs.js", "scripts/fontawesome.js*", "styles/theme.css", "**/*.map")
+UNUSED = (
+    "*webpack-macros.html",
+    "sphinx-thebe.*",
+    "design-tabs.js",
+    "scripts/fontawesome.js*",
+    "styles/theme.css",
+    "**/*.map",
+)
 
 
 def leave_out_bundled(

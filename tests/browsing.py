@@ -78,7 +78,7 @@ class _Handler(SimpleHTTPRequestHandler):
         with contextlib.suppress(ConnectionError):
             self.wfile.write(b"" if self.command == "HEAD" else body)
 
-    do_HEAD = do_GET
+    do_HEAD = do_GET  # noqa: N815  # http.server's name
 
     def log_message(self, *_: object) -> None:
         pass
