@@ -266,6 +266,19 @@ def test_first_state_of_explorers_is_there_without_scripts(browser, address):
     context.close()
 
 
+def test_quiz_answers_open_without_scripts(browser, address):
+    context = browser.new_context(java_script_enabled=False)
+    opened = context.new_page()
+    opened.goto(f"{address}chapters/rnn.html")
+    choice = opened.locator("#quiz details").first
+    explanation = choice.locator("p").last
+    assert not explanation.is_visible()
+    choice.locator("summary").press("Enter")
+    assert explanation.is_visible()
+    assert explanation.inner_text().startswith(("Right.", "No."))
+    context.close()
+
+
 def test_policy_of_the_readme_is_the_one_under_which_the_site_was_served():
     assert POLICY in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 
@@ -306,6 +319,13 @@ def test_links_and_anchors_resolve(anchors, site):
             if not (site / file).is_file() or (target.fragment and unquote(target.fragment) not in ids):
                 broken.append(f"{name}: {link}")
     assert broken == []
+
+
+def test_every_chapter_links_to_the_glossary(anchors):
+    chapters = {name: parsed for name, parsed in anchors.items() if name.startswith("chapters/")}
+    links = {name: [a for a in p.addresses if "glossary.html#term-" in a] for name, p in chapters.items()}
+    assert chapters
+    assert [name for name, found in links.items() if not found] == []
 
 
 def test_every_page_describes_itself(anchors):

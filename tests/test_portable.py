@@ -27,9 +27,9 @@ PAIRS = [
         id="dropdown",
     ),
     pytest.param(
-        "```{dropdown} `a < b` & more\ntext\n```",
-        "<details><summary><code>a &lt; b</code> &amp; more</summary>\n\ntext\n\n</details>",
-        id="dropdown with code in its title",
+        "```{dropdown} a < b & more\ntext\n```",
+        "<details><summary>a &lt; b &amp; more</summary>\n\ntext\n\n</details>",
+        id="dropdown with signs in its title",
     ),
     pytest.param(
         "```{math}\n:label: e\na = b\n```\nby {eq}`e`", "$$\na = b\n\\tag{1}\n$$\n\nby (1)", id="equation"
@@ -61,6 +61,7 @@ def test_myst_becomes_plain_markdown(source, plain):
         "{term}`hidden\nstate`",
         "the first 60\n% of the years",
         "```{dropdown} $x$\ny\n```",
+        "```{dropdown} a `b`\ny\n```",
         "see `x[k\n- 1]` there",
         "- item\n\n  ```{note}\n  x\n  ```",
         "~~~{note}\nx\n~~~",
