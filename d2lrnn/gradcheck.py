@@ -88,8 +88,9 @@ def _central_differences(name: str, f: Callable[[Floats], float], p: Floats, ste
 class Comparison:
     """How far apart two arrays are.
 
-    Shown as one line, `Comparison` gives the numbers that rounding decides, and so the machine, with the mark
-    of `measured`: two recordings are not compared in those.
+    Shown as one line that fits a phone turned sideways, it says close or FAR, how many elements differ (0 if
+    the arrays are exactly equal) and `max_rel`. These numbers are decided by rounding, and so by the machine,
+    and carry the mark of `measured`: two recordings are not compared in them.
 
     Attributes
     ----------
@@ -117,11 +118,10 @@ class Comparison:
 
     def __repr__(self) -> str:
         parts = (
-            f"{self.name:<10}",
-            f"{'close' if self.close else 'NOT CLOSE':<9}",
-            measured(self.unequal, "unequal"),
-            _shown(self.max_abs, "apart"),
-            _shown(self.max_rel, "relative"),
+            f"{self.name:<8}",
+            f"{'close' if self.close else 'FAR':<5}",
+            f"{measured(self.unequal, 'differ'):>20}",
+            _shown(self.max_rel, "off"),
         )
         return "  ".join(parts)
 
@@ -167,4 +167,5 @@ def compare(name: str, a: ArrayLike, b: ArrayLike, *, tolerance: float = 1e-10) 
 
 
 def _shown(value: float, unit: str) -> str:
-    return measured(value, unit) if math.isfinite(value) else f"{value} {unit}"
+    """Return a value with two significant digits and the mark of `measured`."""
+    return measured(float(f"{value:.2g}"), unit) if math.isfinite(value) else f"{value} {unit}"

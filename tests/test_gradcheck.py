@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from book.compare import mask_measured
 from d2lrnn.gradcheck import Comparison, compare, numeric_gradient
 
 law = settings(deadline=None)  # a busy machine is not a fault
@@ -247,15 +248,37 @@ def test_a_comparison_cannot_be_changed():
 
 def test_a_comparison_is_shown_as_one_line_with_measured_numbers_marked():
     assert str(compare("dL/dW", [1.0, 3.0], [1.0, 4.0])) == (
-        "dL/dW       NOT CLOSE  1 unequal (measured)  1 apart (measured)  0.25 relative (measured)"
+        "dL/dW     FAR     1 differ (measured)  0.25 off (measured)"
     )
 
 
 def test_a_close_comparison_says_so():
-    assert repr(compare("W", [2.0], [2.0])) == (
-        "W           close      0 unequal (measured)  0 apart (measured)  0 relative (measured)"
+    assert repr(compare("autograd", [2.0], [2.0])) == (
+        "autograd  close   0 differ (measured)  0 off (measured)"
     )
 
 
+def test_the_difference_is_shown_with_two_digits():
+    assert str(compare("W", [3.0], [4.0], tolerance=1)).endswith("1 differ (measured)  0.25 off (measured)")
+    assert str(compare("W", [1.0], [1.5])).endswith("  0.33 off (measured)")
+    assert str(compare("W", [1e-300], [0.0])).endswith("  1 off (measured)")
+
+
+def test_a_line_is_at_most_61_columns_for_up_to_99_elements_that_differ():
+    zeros = np.zeros(99)
+    zeros[0] = 1
+    line = str(compare("autograd", zeros, zeros - 1.2345e-16))
+    assert "1.2e-16 off" in line
+    assert len(line) <= 61
+
+
+@pytest.mark.parametrize("close", [True, False])
+def test_two_lines_differ_in_what_is_not_measured_only_by_the_verdict(close):
+    lines = [compare("W", a, [1.0, 2.0], tolerance=9) for a in ([1.0, 2.0], [2.0, 9.0])]
+    shown = {mask_measured(str(dataclasses.replace(line, close=close))) for line in lines}
+    assert len(shown) == 1
+    assert ("close" in shown.pop()) is close
+
+
 def test_a_comparison_with_nan_is_shown():
-    assert str(compare("W", [math.nan], [2.0])).endswith("1 unequal (measured)  nan apart  nan relative")
+    assert str(compare("W", [math.nan], [2.0])).endswith("1 differ (measured)  nan off")
