@@ -71,15 +71,15 @@ SCRIPT = r"""
     const draw = () => {
       if (next === 624) {
         for (let i = 0; i < 624; i++) {
-          const y = (state[i] & 0x80000000) | (state[(i + 1) % 624] & 0x7fffffff);
-          state[i] = state[(i + 397) % 624] ^ (y >>> 1) ^ (y & 1 ? 0x9908b0df : 0);
+          const y = (state[i] & 2 ** 31) | (state[(i + 1) % 624] & (2 ** 31 - 1));
+          state[i] = state[(i + 397) % 624] ^ (y >>> 1) ^ (y & 1 ? 2567483615 : 0);
         }
         next = 0;
       }
       let y = state[next++];
       y ^= y >>> 11;
-      y ^= (y << 7) & 0x9d2c5680;
-      y ^= (y << 15) & 0xefc60000;
+      y ^= (y << 7) & 2636928640;
+      y ^= (y << 15) & 4022730752;
       return (y ^ (y >>> 18)) >>> 0;
     };
     return () => ((draw() & 0x1fffff) * 2 ** 32 + draw()) / 2 ** 53;

@@ -24,6 +24,15 @@ _MODULES: dict[str, tuple[str, ...]] = {
         "word_gradient",
     ),
     "language": ("perplexity_of", "pooled_perplexity", "relative_frequency"),
+    "networks": (
+        "clip_all",
+        "draw_token",
+        "gru_step",
+        "layer_parameters",
+        "one_hots",
+        "rnn_shapes",
+        "text_perplexity",
+    ),
     "recurrent": ("num_parameters", "rnn_states"),
     "text": ("number_tokens", "plain_letters"),
 }

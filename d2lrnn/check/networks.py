@@ -25,11 +25,7 @@ def one_hots(function: Callable[..., object]) -> None:
             (torch.tensor([[1]]), 3, "One text of one step is one vector; the three axes stay."),
             (torch.tensor([[0, 2, 1], [3, 3, 0]]), 4, "The steps come first, then the texts."),
             (torch.tensor([[0, 1], [2, 0]]), 3, "With as many steps as texts no shape tells them apart."),
-            (
-                torch.tensor([[0], [1], [1]]),
-                5,
-                "The length is num_classes, whatever indices there are.",
-            ),
+            (torch.tensor([[0], [1], [1]]), 5, "The length is num_classes, whatever X holds."),
         ]
     ]
     run("one_hots", function, cases)
