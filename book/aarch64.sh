@@ -1,7 +1,8 @@
 #!/bin/sh
 # Makes _build/aarch64/python, an emulated Python for aarch64 with NumPy and PyTorch, from Debian's and PyPI's packages.
 # Needs Debian's qemu-user-static, and a Python of the version that Debian has. PyTorch's later wheels for aarch64
-# need CUDA's libraries, so that it is not the version of the recordings.
+# need CUDA's libraries, so that it is not the version of the recordings. Of the processors that qemu knows, the one
+# named below is fast enough and runs all of PyTorch's code.
 set -eu
 PYTHON=${PYTHON:-python3}
 TORCH=${TORCH:-2.10.0}
@@ -31,7 +32,7 @@ for wheel in wheels/*.whl; do "$PYTHON" -m zipfile -e "$wheel" site; done
 cat > python <<END
 #!/bin/sh
 export PYTHONPATH="\$PYTHONPATH:$HERE/site:$PURE"
-exec qemu-aarch64-static -L "$HERE/root" "$HERE/root/usr/bin/python$VERSION" "\$@"
+exec qemu-aarch64-static -cpu neoverse-n1 -L "$HERE/root" "$HERE/root/usr/bin/python$VERSION" "\$@"
 END
 chmod +x python
 ./python -c 'import platform, torch; print(platform.machine(), torch.__version__)'

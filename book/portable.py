@@ -41,8 +41,13 @@ _CODE = re.compile(
     r"^(\s*>?\s*)(`{3,}|~{3,})(?!\s*\{).*?^\1\2`*\s*$|(?<![`}])(`{1,2})(?!`).+?(?<!`)\3(?!`)", re.M | re.S
 )
 
-# A line break within a code span, where the next line begins like a list, a heading, a quote or a table.
-_BROKEN_CODE = re.compile(r"^[^`\n]*(?:`[^`\n]+`[^`\n]*)*`[^`\n]+\n\s*(?:[-+*] |\d+\. |#|>|\|)", re.MULTILINE)
+# A line break within a code span or a formula, where the next line begins like a list, a heading, a quote or a
+# table: on the site that is what it becomes.
+_BREAK = r"\n[ \t]*(?:[-+*] |\d+\. |#|>|\|)"
+_BROKEN = re.compile(
+    rf"^[^`\n]*(?:`[^`\n]+`[^`\n]*)*`[^`\n]+{_BREAK}|^[^$\n]*(?:\$[^$\n]+\$[^$\n]*)*\$[^$\n]+{_BREAK}",
+    re.MULTILINE,
+)
 
 # Where a solution opens and closes, until a cell is put together: a <details> cannot reach over cells.
 _SOLUTION_MARK = re.compile(r"\0(open|close)\0")
@@ -129,8 +134,10 @@ class _Converter:
     def convert_cell(self, source: str) -> str:
         open_label = self.solution
         text = self.convert(source.split("\n"))
-        if broken := _BROKEN_CODE.search(text):
-            raise self.error(f"{broken[0]!r} is code that a line break turns into something else")
+        if broken := _BROKEN.search(text):
+            raise self.error(
+                f"{broken[0]!r} is code or a formula that a line break turns into something else"
+            )
         if left := _LEFT_OVER.search(_CODE.sub("", text)):
             raise self.error(f"{left[0].strip()!r} has no plain Markdown form here")
         return self.fold_solutions(text, open_label)

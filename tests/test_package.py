@@ -114,6 +114,7 @@ def installed_with(versions, wheel, folder):
     command = [sys.executable, "-m", "pip", "--python", python, "install", "--dry-run", "--quiet"]
     options = ["--no-index", "--find-links", folder, "--report", "-", wheel]
     environment = {**os.environ, "PIP_CONFIG_FILE": os.devnull}
+    environment.pop("PYTHONPATH", None)  # this checkout would count as installed
     done = subprocess.run([*command, *options], env=environment, check=True, capture_output=True, text=True)
     return {item["metadata"]["name"] for item in json.loads(done.stdout)["install"]}
 

@@ -63,6 +63,8 @@ def test_myst_becomes_plain_markdown(source, plain):
         "```{dropdown} $x$\ny\n```",
         "```{dropdown} a `b`\ny\n```",
         "see `x[k\n- 1]` there",
+        "it is $1 + a\n+ b$ then",
+        "so $a$ and $b\n- c$",
         "- item\n\n  ```{note}\n  x\n  ```",
         "~~~{note}\nx\n~~~",
         "``` {note}\nx\n```",
