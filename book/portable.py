@@ -41,8 +41,8 @@ _CODE = re.compile(
     r"^(\s*>?\s*)(`{3,}|~{3,})(?!\s*\{).*?^\1\2`*\s*$|(?<![`}])(`{1,2})(?!`).+?(?<!`)\3(?!`)", re.M | re.S
 )
 
-# A line break within a code span or a formula, where the next line begins like a list, a heading, a quote or a
-# table: on the site that is what it becomes.
+# A line break within a code span or a formula, where the next line begins like a list, a heading, a quote or
+# a table: on the site that is what it becomes.
 _BREAK = r"\n[ \t]*(?:[-+*] |\d+\. |#|>|\|)"
 _BROKEN = re.compile(
     rf"^[^`\n]*(?:`[^`\n]+`[^`\n]*)*`[^`\n]+{_BREAK}|^[^$\n]*(?:\$[^$\n]+\$[^$\n]*)*\$[^$\n]+{_BREAK}",
