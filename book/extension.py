@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import shutil
+import subprocess
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -38,6 +40,10 @@ from book.notebooks import (
 
 LOGGER = logging.getLogger(__name__)
 REPOSITORY_VARIABLE = "D2LRNN_REPOSITORY"
+_REMOTE = re.compile(
+    r"(?:https://(?:[^@/]+@)?|git@|ssh://git@)(?P<host>github\.com|gitlab\.com|bitbucket\.org)[:/]"
+    r"(?P<path>[^/]+/.+?)(?:\.git)?/?"
+)
 
 
 def chapters_by_docname() -> dict[str, Path]:
@@ -106,10 +112,21 @@ def with_outputs(source: NotebookNode, recording: NotebookNode) -> NotebookNode:
     return filled
 
 
+def remote_address(checkout: Path) -> str:
+    """Return the web address of a checkout's remote `origin`, if it is on a host that has buttons, or ""."""
+    command = ["git", "-C", str(checkout), "remote", "get-url", "origin"]
+    try:
+        remote = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:  # no git
+        return ""
+    known = _REMOTE.fullmatch(remote)
+    return f"https://{known['host']}/{known['path']}" if known else ""
+
+
 def set_repository(_app: Sphinx, config: Config) -> None:
-    """Take the repository's address from the environment or the configuration; with none, show no buttons."""
+    """Take the repository's address from environment, configuration or git; with none, show no buttons."""
     options = config.html_theme_options
-    address = os.environ.get(REPOSITORY_VARIABLE) or options.get("repository_url")
+    address = os.environ.get(REPOSITORY_VARIABLE) or options.get("repository_url") or remote_address(ROOT)
     if address:
         options["repository_url"] = address.removesuffix("/").removesuffix(".git")
         options["use_repository_button"] = True

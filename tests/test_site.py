@@ -1,9 +1,12 @@
 """The site as a reader meets it: recordings are shown while they hold, and anything else is executed."""
 
 import re
+import subprocess
 
 import pytest
 from small_course import chapter
+
+from book.extension import remote_address
 
 SMALL = """\
 from d2lrnn import clean_lines
@@ -142,3 +145,25 @@ def test_a_site_without_an_address_has_no_sitemap(built):
     (built[0].root / "_build" / "html" / "sitemap.xml").unlink(missing_ok=True)
     assert built[0].build().returncode == 0
     assert not (built[0].root / "_build" / "html" / "sitemap.xml").exists()
+
+
+@pytest.mark.parametrize(
+    ("remote", "address"),
+    [
+        ("https://github.com/someone/course.git", "https://github.com/someone/course"),
+        ("https://someone:secret@gitlab.com/group/sub/course/", "https://gitlab.com/group/sub/course"),
+        ("git@github.com:someone/course.git", "https://github.com/someone/course"),
+        ("ssh://git@bitbucket.org/someone/course", "https://bitbucket.org/someone/course"),
+        ("/a/folder/course.git", ""),
+        ("https://git.example.org/someone/course.git", ""),
+        ("https://github.com/", ""),
+    ],
+)
+def test_repository_is_git_s_remote_where_that_has_pages(remote, address, tmp_path):
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    subprocess.run(["git", "-C", tmp_path, "remote", "add", "origin", remote], check=True)
+    assert remote_address(tmp_path) == address
+
+
+def test_a_folder_without_git_has_no_repository(tmp_path):
+    assert remote_address(tmp_path) == ""
