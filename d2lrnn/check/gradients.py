@@ -147,7 +147,7 @@ def chain_slope(function: Callable[..., object]) -> None:
         (2.0, 0.0, 4): "At 0 the slope of tanh is 1, so that each step has the factor w.",
         (1.1, -0.4, 10): "The state changes, and the slope with it: a new factor at each step.",
         (-1.2, 0.5, 3): "A negative weight turns the sign at each step.",
-        (3.0, 0.5, 20): "The slope at a_t is 1 - h_t^2, by the state after the step.",
+        (3.0, 0.5, 3): "The slope at a_t is 1 - h_t^2, by the state after the step.",
         (0.9, 0.3, 0): "Without a step the last state is the first.",
     }
     cases = []
