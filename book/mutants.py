@@ -172,7 +172,7 @@ def failing_test(copy: Path, tests: list[str]) -> str | None:
     if not status:
         return None
     named = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.M)
-    return named[1] if named else output.strip().splitlines()[-1]
+    return named[1] if named else "no test could begin"
 
 
 def differing_chapter(copy: Path, chapters: list[str]) -> str | None:
