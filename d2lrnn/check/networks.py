@@ -22,7 +22,7 @@ def one_hots(function: Callable[..., object]) -> None:
     cases = [
         Case((X, classes), one_hot(X, classes), hint)
         for X, classes, hint in [
-            (torch.tensor([[1]]), 3, "One text of one step is one vector; the three axes stay."),
+            (torch.tensor([[1]]), 3, "num_classes numbers 0 and 1, not False and True; the three axes stay."),
             (torch.tensor([[0, 2, 1], [3, 3, 0]]), 4, "The steps come first, then the texts."),
             (torch.tensor([[0, 1], [2, 0]]), 3, "With as many steps as texts no shape tells them apart."),
             (torch.tensor([[0], [1], [1]]), 5, "The length is num_classes, whatever X holds."),
@@ -68,7 +68,7 @@ def text_perplexity(function: Callable[..., object]) -> None:
     """
     network = PlainRNNLM(5, 4, sigma=2.0)
 
-    def model(X: Tensor, state: Tensor | None) -> tuple[Tensor, Tensor]:
+    def model(X: Tensor, state: Tensor | None = None) -> tuple[Tensor, Tensor]:
         return network(X, state)  # type: ignore[no-any-return]
 
     draw = torch.Generator().manual_seed(0)
@@ -172,14 +172,18 @@ def gru_step(function: Callable[..., object]) -> None:
     draw = torch.Generator().manual_seed(0)
 
     def random(*shape: int) -> Tensor:
-        return 4 * torch.rand(shape, dtype=torch.float64, generator=draw) - 2
+        return (4 * torch.rand(shape, dtype=torch.float64, generator=draw) - 2).round(decimals=1)
 
+    formula = (
+        "Rows: reset gate, update gate, candidate. The reset gate multiplies H W_hc + b_hc, bias included; "
+        "the new state is (1 - Z) C + Z H."
+    )
     cases = []
     for batch, inputs, hiddens, size, hint in [
+        (1, 1, 1, 1, formula),
+        (2, 3, 4, 1, "The first hiddens rows are the reset gate's, the next the update gate's."),
+        (4, 4, 4, 1, "With equal sizes no shape tells a matrix from its transpose: X W_ih^T."),
         (2, 2, 3, 0, "From a state of zero the biases of the state are left."),
-        (1, 2, 1, 1, "Reset gate, update gate, candidate: in this order, each gate with a sigmoid."),
-        (2, 3, 4, 1, "The reset gate multiplies H W_hc + b_hc, the product with its bias."),
-        (4, 4, 4, 1, "The update gate says how much of the old state stays."),
     ]:
         X, H = random(batch, inputs), size * random(batch, hiddens)
         weights = random(3 * hiddens, inputs), random(3 * hiddens, hiddens), *random(2, 3 * hiddens)

@@ -22,6 +22,10 @@ def classes_in_the_middle(X, num_classes):
     return nn.functional.one_hot(X, num_classes).transpose(1, 2)
 
 
+def truth_values(X, num_classes):
+    return X.T[:, :, None] == torch.arange(num_classes)
+
+
 def _norm(gradients):
     return math.sqrt(sum(float((g**2).sum()) for g in gradients if g is not None))
 
@@ -277,12 +281,20 @@ def one_bias_for_all(X, H, W_ih, W_hh, b_ih, b_hh):
     return (1 - Z) * torch.tanh(x_c + R * h_c) + Z * H
 
 
+def gates_of_alternating_rows(X, H, W_ih, W_hh, b_ih, b_hh):
+    x_r, x_z, x_c = (X @ W_ih.T + b_ih).reshape(len(X), -1, 3).unbind(2)
+    h_r, h_z, h_c = (H @ W_hh.T + b_hh).reshape(len(X), -1, 3).unbind(2)
+    R, Z = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+    return (1 - Z) * torch.tanh(x_c + R * h_c) + Z * H
+
+
 WRONG = {
     "one_hots": [
         batch_first,
         reshaped_instead_of_transposed,
         as_long_as_the_highest_index,
         classes_in_the_middle,
+        truth_values,
     ],
     "clip_all": [
         each_by_its_own_norm,
@@ -332,5 +344,6 @@ WRONG = {
         gates_in_the_wrong_order,
         tanh_for_the_gates,
         one_bias_for_all,
+        gates_of_alternating_rows,
     ],
 }
