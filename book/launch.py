@@ -212,6 +212,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--no-lab", action="store_true", help="leave out JupyterLab in a browser")
     options = parser.parse_args(arguments)
     recordings = [recording_of(path.resolve()) for path in options.chapters or sources()]
+    os.environ.pop("PYTHONPATH", None)  # or a checkout on it would count as installed
     fill_wheels()
     python = environment(READER, *pins(HAS))
     before = frozen(python)
