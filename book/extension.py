@@ -40,6 +40,8 @@ from book.notebooks import (
 
 LOGGER = logging.getLogger(__name__)
 REPOSITORY_VARIABLE = "D2LRNN_REPOSITORY"
+# Of MathJax's script and fonts one after another, as django-static-mathjax 3.2.2.1 has them.
+MATHJAX_SHA256 = "0916e844cfc07c52c46a063ea9d5efbcd2617975fecbf29c876365f2990edc56"
 _REMOTE = re.compile(
     r"(?:https://(?:[^@/]+@)?|git@|ssh://git@)(?P<host>github\.com|gitlab\.com|bitbucket\.org)[:/]"
     r"(?P<path>[^/]+/.+?)(?:\.git)?/?"
@@ -141,15 +143,33 @@ def serve_mathjax(_app: Sphinx, config: Config) -> None:
     config.mathjax_path = "mathjax/tex-mml-chtml.js"
 
 
+def checked_mathjax(folder: Path) -> list[Path]:
+    """Return MathJax's script and fonts below a folder, as paths in it.
+
+    Raises
+    ------
+    ExtensionError
+        If they are not the files that the site was made with.
+    """
+    fonts = Path("output", "chtml", "fonts", "woff-v2")
+    found = [Path("tex-mml-chtml.js"), *sorted(fonts / path.name for path in (folder / fonts).iterdir())]
+    digest = hashlib.sha256(b"".join((folder / path).read_bytes() for path in found)).hexdigest()
+    if digest != MATHJAX_SHA256:
+        raise ExtensionError(
+            f"MathJax's files have the SHA-256 {digest}, expected {MATHJAX_SHA256}: see requirements.txt"
+        )
+    return found
+
+
 def copy_files(app: Sphinx, error: Exception | None) -> None:
     """Copy what pages point to: MathJax's script and fonts out of their package, and the recordings."""
     if error or app.builder.format != "html":
         return
     source = Path(str(files("mathjax"))) / "static" / "mathjax" / "es5"
-    target = Path(app.outdir) / "_static" / "mathjax"
-    fonts = Path("output", "chtml", "fonts", "woff-v2")
-    shutil.copytree(source / fonts, target / fonts, dirs_exist_ok=True)
-    shutil.copy(source / "tex-mml-chtml.js", target)
+    for path in checked_mathjax(source):
+        target = Path(app.outdir) / "_static" / "mathjax" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source / path, target)
     for docname in app.env.d2lrnn_states:  # type: ignore[attr-defined]
         recording = ROOT / f"{docname}.ipynb"
         if recording.is_file():

@@ -1,13 +1,18 @@
 """The site as a reader meets it: recordings are shown while they hold, and anything else is executed."""
 
 import re
+import shutil
 import subprocess
+from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from small_course import chapter
+from sphinx.errors import ExtensionError
 
-from book.extension import remote_address
+from book.extension import checked_mathjax, remote_address
 
+FONTS = Path("output", "chtml", "fonts", "woff-v2")
 SMALL = """\
 from d2lrnn import clean_lines
 
@@ -167,3 +172,13 @@ def test_repository_is_git_s_remote_where_that_has_pages(remote, address, tmp_pa
 
 def test_a_folder_without_git_has_no_repository(tmp_path):
     assert remote_address(tmp_path) == ""
+
+
+def test_mathjax_is_copied_only_if_it_is_the_known_one(tmp_path):
+    source = Path(str(files("mathjax"))) / "static" / "mathjax" / "es5"
+    shutil.copytree(source / FONTS, tmp_path / FONTS)
+    shutil.copy(source / "tex-mml-chtml.js", tmp_path)
+    assert len(checked_mathjax(tmp_path)) > 10
+    (tmp_path / "tex-mml-chtml.js").write_text("another()", encoding="utf-8")
+    with pytest.raises(ExtensionError, match="MathJax's files have the SHA-256"):
+        checked_mathjax(tmp_path)
