@@ -61,6 +61,14 @@ def test_nothing_returned_is_said_so():
     assert "returned nothing" in failure(lambda _values: None)
 
 
+def test_answer_that_can_be_read_only_once_is_shown():
+    assert "got:      [1, 2, 3]" in failure(lambda values: (v for v in values))
+
+
+def test_error_while_an_answer_is_read_is_told_with_its_input():
+    assert "tail([1, 2, 3]) raised IndexError" in failure(lambda values: (values[i] for i in range(9)))
+
+
 def test_changing_the_argument_is_found_even_if_the_answer_is_right():
     def cut(values):
         del values[0]

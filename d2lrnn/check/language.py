@@ -22,6 +22,10 @@ def relative_frequency(function: Callable[..., object]) -> None:
         Case((hamlet, ["or", "not"], "to"), 1.0, "A history may have several tokens."),
         Case((["a", "a", "a", "b"], ["a"], "a"), 2 / 3, "Places may overlap."),
         Case((["a", "a", "a", "b"], ["a", "a"], "a"), 0.5, "Places of long histories may overlap, too."),
+        Case(
+            (["to", "be"], ["be"], "to"), 0.0, "A history may come at the very end only, followed by nothing."
+        ),
+        Case((list("bacabd"), ["a", "b"], "d"), 1.0, "The order of a history counts."),
         Case((hamlet, ["question"], "to"), 0.0, "A history that never comes gives 0, not an error."),
     ]
     run("relative_frequency", function, cases)
@@ -38,7 +42,7 @@ def perplexity_of(function: Callable[..., object]) -> None:
         Case(([0.5, 0.125],), 4.0, "It is the inverse geometric mean of the probabilities."),
         Case(([0.5, 0.5, 0.125, 0.125, 0.125],), 2 ** (11 / 5), "Divide by the number of tokens."),
         Case(([0.5, 0.0],), math.inf, "One token of probability 0 makes it infinite; it is no error."),
-        Case(([1e-300] * 3,), 1e300, "A product of many probabilities becomes 0: sum their logarithms."),
+        Case(([0.125] * 400,), 8.0, "A product of many probabilities becomes 0: sum their logarithms."),
     ]
     run("perplexity_of", function, cases)
 
@@ -55,6 +59,7 @@ def pooled_perplexity(function: Callable[..., object]) -> None:
             ([2.0, 8.0], [9, 3]), 2**1.5, "Each token has the same weight, so a batch has that of its size."
         ),
         Case(([8.0, 2.0], [9, 3]), 2**2.5, "Each size goes with its own perplexity."),
+        Case(([8.0, 2.0], [3000, 1000]), 2**2.5, "Powers of perplexities overflow: add their logarithms."),
         Case(([math.inf, 2.0], [1, 9]), math.inf, "One impossible token makes all of it infinite."),
     ]
     run("pooled_perplexity", function, cases)

@@ -10,7 +10,7 @@ from d2lrnn.check._run import Case, run
 
 
 def num_parameters(function: Callable[..., object]) -> None:
-    """Check ``num_parameters(vocab_size, num_hiddens)`` of a character RNN with an output layer, an int."""
+    """Check ``num_parameters(vocab_size, num_hiddens)`` of an RNN with an output layer, an int."""
     hint = "W_xh, W_hh, b_h, W_hq and b_q: each of the five counts once, whatever the length of a text."
     sizes = [(28, 32), (4000, 100), (1, 1), (5, 2)]
     expected = [V * h + h * h + h + h * V + V for V, h in sizes]

@@ -11,7 +11,7 @@ from d2lrnn.check._run import Case, run
 
 def count_windows(function: Callable[..., object]) -> None:
     """Check ``count_windows(num_steps, width, stride)``, how many whole windows a series has: an int."""
-    sizes = [(1000, 20, 1), (1000, 20, 20), (10, 10, 3), (11, 3, 4), (12, 3, 4), (4, 5, 1)]
+    sizes = [(1000, 20, 1), (1000, 20, 20), (10, 10, 3), (11, 3, 4), (12, 3, 4), (4, 5, 4), (3, 10, 2)]
     hints = [
         "The last window ends at the last step.",
         "Side by side, 50 windows of 20 steps cover a series of 1,000.",
@@ -19,6 +19,7 @@ def count_windows(function: Callable[..., object]) -> None:
         "Windows begin at steps 0, 4 and 8, and the last ends with the series.",
         "A window that would reach beyond the end is not counted.",
         "A series shorter than a window has none.",
+        "A series much shorter than a window has none either, and not fewer than none.",
     ]
     expected = [max(0, (steps - width) // stride + 1) for steps, width, stride in sizes]
     run("count_windows", function, list(map(Case, sizes, expected, hints)))
@@ -30,11 +31,11 @@ def masked_mean(function: Callable[..., object]) -> None:
     `batch` is a tensor, (batch, steps), filled up on the right; `lengths` says how many steps are real.
     """
     batch = torch.tensor([[2.0, 4, 6, 0], [5, 0, 0, 0], [0, 0, 3, 1]])
-    junk = torch.tensor([[1.0, 3, 99], [7, 99, 99]])
+    junk = torch.tensor([[1.0, 4, 99], [7, 99, 99]])
     cases = [
         Case((batch[:1], torch.tensor([4])), [3.0], "With nothing filled up it is the ordinary mean."),
         Case((batch, torch.tensor([3, 1, 4])), [4.0, 5.0, 1.0], "Divide by the row's own length."),
-        Case((junk, torch.tensor([2, 1])), [2.0, 7.0], "What fills up need not be 0."),
+        Case((junk, torch.tensor([2, 1])), [2.5, 7.0], "What fills up need not be 0."),
         Case((batch[2:], torch.tensor([3])), [1.0], "A real step may be 0: zeros are no sign of filling."),
     ]
     run("masked_mean", function, cases)
@@ -48,6 +49,7 @@ def pad_left(function: Callable[..., object]) -> None:
         Case(
             ([[7], [1, 2, 3], [5, 6]],), [[0, 0, 7], [1, 2, 3], [0, 5, 6]], "The longest need not be first."
         ),
+        Case(([[0.5], [1.5, 2.5]],), [[0, 0.5], [1.5, 2.5]], "Numbers need not be whole."),
         Case(([[], [1, 2]],), [[0, 0], [1, 2]], "A sequence may be empty."),
     ]
     run("pad_left", function, cases)

@@ -13,6 +13,22 @@ def counts_the_last_token_as_a_history(corpus, history, token):
     return sum(corpus[i + n : i + n + 1] == [token] for i in places) / max(len(places), 1)
 
 
+def fails_where_nothing_follows(corpus, history, token):
+    places = _places(corpus, history)
+    if not places:
+        return 0.0
+    n = len(history)
+    return sum(corpus[i + n : i + n + 1] == [token] for i in places) / sum(
+        i + n < len(corpus) for i in places
+    )
+
+
+def forgets_the_order(corpus, history, token):
+    n, wanted = len(history), sorted(history)
+    followed = [corpus[i + n] for i in range(len(corpus) - n) if sorted(corpus[i : i + n]) == wanted]
+    return followed.count(token) / len(followed) if followed else 0.0
+
+
 def joint_instead_of_conditional(corpus, history, token):
     return len(_places(corpus, [*history, token])) / (len(corpus) - len(history))
 
@@ -75,12 +91,18 @@ def weights_the_wrong_way(perplexities, sizes):
     return math.exp(logs / sum(1 / n for n in sizes))
 
 
+def powers_overflow(perplexities, sizes):
+    return math.prod(p**n for p, n in zip(perplexities, sizes, strict=True)) ** (1 / sum(sizes))
+
+
 WRONG = {
     "relative_frequency": [
         counts_the_last_token_as_a_history,
         joint_instead_of_conditional,
         only_the_last_token_of_the_history,
         fails_on_what_never_comes,
+        fails_where_nothing_follows,
+        forgets_the_order,
     ],
     "perplexity_of": [
         inverse_arithmetic_mean,
@@ -95,5 +117,6 @@ WRONG = {
         weighted_mean_of_perplexities,
         mean_of_batch_means,
         weights_the_wrong_way,
+        powers_overflow,
     ],
 }

@@ -20,6 +20,14 @@ def divides_first(num_steps, width, stride):
     return num_steps // stride - width // stride + 1
 
 
+def fewer_than_none(num_steps, width, stride):
+    return (num_steps - width) // stride + 1
+
+
+def rounds_toward_zero(num_steps, width, stride):
+    return max(0, int((num_steps - width) / stride) + 1)
+
+
 def plain_mean(batch, lengths):
     return batch.mean(1)
 
@@ -37,6 +45,10 @@ def one_mean_for_all(batch, lengths):
     return (batch * mask).sum() / lengths.sum()
 
 
+def divides_whole_numbers(batch, lengths):
+    return [float(sum(row[:n]) // n) for row, n in zip(batch, lengths, strict=True)]
+
+
 def pads_on_the_right(sequences):
     return pad_sequence([torch.tensor(s) for s in sequences], batch_first=True)
 
@@ -52,6 +64,11 @@ def steps_first(sequences):
 def cuts_to_the_first_length(sequences):
     width = len(sequences[0])
     return [([0] * width + s)[-width:] for s in sequences]
+
+
+def cuts_to_whole_numbers(sequences):
+    width = max(map(len, sequences))
+    return [[0] * (width - len(s)) + [int(v) for v in s] for s in sequences]
 
 
 def newest_first(x, tau):
@@ -94,9 +111,28 @@ def puts_the_prediction_first(model, window, k):
 
 
 WRONG = {
-    "count_windows": [one_too_few, forgets_the_stride, counts_a_window_beyond_the_end, divides_first],
-    "masked_mean": [plain_mean, takes_zeros_for_filling, trusts_the_filling_to_be_zero, one_mean_for_all],
-    "pad_left": [pads_on_the_right, turns_rows_around, steps_first, cuts_to_the_first_length],
+    "count_windows": [
+        one_too_few,
+        forgets_the_stride,
+        counts_a_window_beyond_the_end,
+        divides_first,
+        fewer_than_none,
+        rounds_toward_zero,
+    ],
+    "masked_mean": [
+        plain_mean,
+        takes_zeros_for_filling,
+        trusts_the_filling_to_be_zero,
+        one_mean_for_all,
+        divides_whole_numbers,
+    ],
+    "pad_left": [
+        pads_on_the_right,
+        turns_rows_around,
+        steps_first,
+        cuts_to_the_first_length,
+        cuts_to_whole_numbers,
+    ],
     "lag_pairs": [newest_first, forgets_the_last_label, label_in_the_window, side_by_side],
     "feed_back": [does_not_feed_back, one_step_too_many, keeps_the_oldest, puts_the_prediction_first],
 }

@@ -27,6 +27,11 @@ def unknown_twice(tokens, min_freq):
     return ["<unk>", *(token for token, count in Counter(tokens).most_common() if count >= min_freq)]
 
 
+def last_seen_first(tokens, min_freq):
+    counts = Counter(token for token in reversed(tokens) if token != "<unk>")
+    return ["<unk>", *(token for token, count in counts.most_common() if count >= min_freq)]
+
+
 def cuts_holes(line):
     return re.sub("[^a-z]+", " ", line.lower()).strip()
 
@@ -51,6 +56,11 @@ def lower_instead_of_folding(line):
     return re.sub("[^a-z]+", " ", letters).strip()
 
 
+def drops_the_apostrophe(line):
+    letters = re.sub("[\u0300-\u036f']", "", unicodedata.normalize("NFKD", line.casefold()))
+    return re.sub("[^a-z]+", " ", letters).strip()
+
+
 WRONG = {
     "number_tokens": [
         forgets_the_unknown,
@@ -58,6 +68,7 @@ WRONG = {
         more_than_min_freq,
         order_of_appearance,
         unknown_twice,
+        last_seen_first,
     ],
     "plain_letters": [
         cuts_holes,
@@ -65,5 +76,6 @@ WRONG = {
         space_for_each,
         forgets_case,
         lower_instead_of_folding,
+        drops_the_apostrophe,
     ],
 }
