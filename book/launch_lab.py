@@ -8,6 +8,7 @@ The notebook is not trusted when it is opened, so this also looks whether its fi
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -21,6 +22,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 RUN = 300_000  # milliseconds that all cells may take
+TRIES = 6
 SETTINGS = {
     # Cells that are out of sight stay in the page, for this script to find.
     "notebook-extension/tracker": {"windowingMode": "none"},
@@ -80,15 +82,25 @@ def wait_for(address: str, seconds: float = 60) -> None:
             time.sleep(0.5)
 
 
+def run_all(page: Page) -> None:
+    """Run all cells, again if JupyterLab dropped them without a word since the kernel was still starting."""
+    ready = page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first
+    expect(ready).to_be_visible(timeout=60_000)
+    prompt = page.locator(".jp-CodeCell .jp-InputPrompt").first
+    for _ in range(TRIES):
+        page.get_by_role("menuitem", name="Run", exact=True).click()
+        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        with contextlib.suppress(AssertionError):
+            expect(prompt).not_to_have_text("[ ]:", timeout=10_000)
+            return
+    raise RuntimeError(f"no cell began to run after {TRIES} clicks on Run All Cells")
+
+
 def look(page: Page, name: str) -> None:
     """See a figure in the untrusted notebook, run all cells, and see a live figure follow the keyboard."""
     expect(page.locator(FALLBACK).first).to_be_visible(timeout=60_000)
     print(f"{name} in JupyterLab: figures are seen before it runs", flush=True)
-    # Cells that are run while the kernel still starts are dropped without a word.
-    ready = page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first
-    expect(ready).to_be_visible(timeout=60_000)
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    run_all(page)
     view = page.locator(".jupyter-widgets .widget-html-content:has(svg)").first
     expect(view).to_be_attached(timeout=RUN)
     view.scroll_into_view_if_needed()
