@@ -23,13 +23,14 @@ def definitions(glossary: nodes.document) -> dict[str, tuple[str, str]]:
 
 def link_terms(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Turn the first mention in italics of each of the glossary's terms into a link to it."""
-    if not page.startswith("chapters/") or GLOSSARY not in app.env.found_docs:
+    introduces = page.startswith("chapters/") and app.builder.format == "html"
+    if not introduces or GLOSSARY not in app.env.found_docs:
         return
     terms = definitions(app.env.get_doctree(GLOSSARY))
-    address = app.builder.get_relative_uri(page, GLOSSARY) if app.builder.format == "html" else ""
+    address = app.builder.get_relative_uri(page, GLOSSARY)
     for mention in list(doctree.findall(nodes.emphasis)):
         name = mention.astext().lower()
-        if not address or isinstance(mention.parent, nodes.reference):
+        if isinstance(mention.parent, nodes.reference):
             continue
         anchor, meaning = terms.pop(name, None) or terms.pop(name.removesuffix("s"), ("", ""))
         if anchor:
