@@ -26,7 +26,7 @@ _OPERATORS = {
 
 @dataclass(frozen=True)
 class Fault:
-    """One change of one module.
+    """One change of one module, which is named by its path within the package.
 
     `before` and `after` are the lines that differ, without their indentation.
     """
@@ -43,11 +43,12 @@ class Fault:
         return f"{self.module}: {self.before} -> {self.after}"
 
 
-def faults(path: Path, most: int) -> list[Fault]:
+def faults(path: Path, package: Path, most: int) -> list[Fault]:
     """Return at most so many faults of a module, the same ones each time, each at a place of its own.
 
     Places where a fault changes nothing that matters are left out: annotations, and what is raised.
     """
+    module = path.relative_to(package).as_posix()
     source = path.read_text(encoding="utf-8")
     tree = ast.parse(source)
     # One column more, for the @ that stands before a decorator.
@@ -63,11 +64,11 @@ def faults(path: Path, most: int) -> list[Fault]:
                 occurrence += 1
     lines = source.splitlines()
     chosen: list[Fault] = []
-    for line, column in sorted(places, key=lambda place: _lot(path.name, lines[place[0] - 1], place[1])):
+    for line, column in sorted(places, key=lambda place: _lot(module, lines[place[0] - 1], place[1])):
         if len(chosen) == most:
             break
         ways = sorted(places[line, column], key=lambda way: _lot(lines[line - 1], *way))
-        found = (_fault(path.name, source, tree, *way) for way in ways)
+        found = (_fault(module, source, tree, *way) for way in ways)
         if fault := next((one for one in found if one and one.name not in {f.name for f in chosen}), None):
             chosen.append(fault)
     return chosen

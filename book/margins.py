@@ -12,16 +12,18 @@ TABLE = ROOT / "appendix" / "margins.md"
 
 def table(sources: list[Path]) -> str:
     """Return, for every chapter that has a recording, its margins as Markdown."""
-    rows = [["chapter", "smallest distance of a weight", "greedy texts", "smallest lead of a token"]]
-    rows.append(["---", "---:", "---:", "---:"])
+    rows = [["chapter", "distance of a weight", "greedy texts", "lead of a token"]]
+    rows[0] += ["drawn texts", "distance of a draw"]
+    rows.append(["---", *["---:"] * 5])
     for source in sources:
         if not recording_of(source).is_file():
             continue
         noted = read_recording(recording_of(source)).metadata.get(KEY, {}).get("margins", NO_MARGINS)
-        leads = [lead for lead in noted["texts"] if lead is not None]
-        rows.append(
-            [source.stem, _power(noted["grid"]), f"{len(noted['texts'])}", _power(min(leads, default=None))]
-        )
+        row = [source.stem, _power(noted["grid"])]
+        for kind in ("texts", "draws"):
+            powers = [power for power in noted[kind] if power is not None]
+            row += [f"{len(noted[kind])}", _power(min(powers, default=None))]
+        rows.append(row)
     return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
 
 

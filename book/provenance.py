@@ -17,7 +17,7 @@ from d2lrnn.measure import MEASURED
 KEY = "d2lrnn"  # where a recording's metadata holds its provenance
 PACKAGES = ("matplotlib", "numpy", "torch")
 
-NO_MARGINS = {"grid": None, "texts": []}
+NO_MARGINS = {"grid": None, "texts": [], "draws": []}
 
 # Run in the chapter's kernel after its last cell: the files of all modules that the chapter came to load, and
 # how close it came to an output that another machine might not share.

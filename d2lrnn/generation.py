@@ -79,16 +79,23 @@ def generate(
     with mode(model, training=False), torch.no_grad():
         read = _reader(model, len(vocab))
         lead, greedy = math.inf, []  # of the tokens so far; logits not yet looked at
+        closest = math.inf  # of the draws so far
         for i in range(length - 1):
             logits = read(tokens[i])
             if i + 1 == len(tokens):  # the prefix is read
-                tokens.append(_choice(logits, heat, most, chances[i - length + 1]))
                 if heat == 0:
+                    tokens.append(_best(logits))
                     greedy.append(logits)
+                else:
+                    token, distance = _draw(logits, heat, most, chances[i - length + 1])
+                    tokens.append(token)
+                    closest = min(closest, distance)
             if len(greedy) == AT_ONCE:
                 lead, greedy = min(lead, _lead(np.stack(greedy))), []
-    if heat == 0 and num_preds > 0:
+    if num_preds > 0 and heat == 0:
         margins.note_text(min(lead, _lead(np.stack(greedy))) if greedy else lead)
+    elif num_preds > 0:
+        margins.note_draws(closest)
     return separator.join(vocab.to_tokens(tokens))
 
 
@@ -172,18 +179,27 @@ def _lead(logits: Floats) -> float:
     return float((top[:, 1] - top[:, 0]).min())
 
 
-def _choice(logits: Floats, temperature: float, top_k: int, chance: float) -> int:
-    """Return the token whose share of the distribution holds `chance`, a number in [0, 1)."""
+def _best(logits: Floats) -> int:
+    """Return the token with the highest logit."""
     scores = logits[1:]  # without "<unk>", which is token 0
-    if temperature == 0:
-        best = int(scores.argmax())
-        if np.isnan(scores[best]):  # which comes first
-            raise ValueError("model's logits hold nan")
-        return 1 + best
+    best = int(scores.argmax())
+    if np.isnan(scores[best]):  # which comes first
+        raise ValueError("model's logits hold nan")
+    return 1 + best
+
+
+def _draw(logits: Floats, temperature: float, top_k: int, chance: float) -> tuple[int, float]:
+    """Return the token whose share of the distribution holds `chance`, a number in [0, 1).
+
+    And by how much `chance` would have to move for another token.
+    """
+    scores = logits[1:]
     kept = np.argsort(-scores, kind="stable")[:top_k]
     with np.errstate(over="ignore", invalid="ignore"):
         leads = scores[kept].astype(np.float64) - scores[kept[0]]
         cumulative = np.exp(leads / temperature).cumsum()
     if np.isnan(cumulative[-1]):
         raise ValueError("model's logits hold nan or infinity")
-    return 1 + int(kept[np.searchsorted(cumulative, chance * cumulative[-1], side="right")])
+    place = chance * cumulative[-1]
+    distance = float(np.abs(cumulative[:-1] - place).min(initial=math.inf) / cumulative[-1])
+    return 1 + int(kept[np.searchsorted(cumulative, place, side="right")]), distance

@@ -1,8 +1,8 @@
 """How close a process came to an output that another machine might not share.
 
-Two decisions can turn on a last bit: to which point of the grid a weight is rounded, and which of two tokens
-has the higher logit. `round_to_grid` and `generate` note here how far from the edge they were, and a
-recording keeps the orders of magnitude.
+Three decisions can turn on a last bit: to which point of the grid a weight is rounded, which of two tokens
+has the higher logit, and in which token's share of the distribution a random number lies. `round_to_grid`
+and `generate` note here how far from the edge they were, and a recording keeps the orders of magnitude.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 
 _closest = math.inf
 _leads: list[float] = []
+_draws: list[float] = []
 
 
 def note_grid(distance: float) -> None:
@@ -24,6 +25,11 @@ def note_text(lead: float) -> None:
     _leads.append(lead)
 
 
+def note_draws(distance: float) -> None:
+    """Note the smallest distance, in probability, of a random number of one drawn text to another token."""
+    _draws.append(distance)
+
+
 def orders() -> dict[str, object]:
     """Return what was noted as powers of ten, which machines that differ in the last bits share.
 
@@ -31,9 +37,11 @@ def orders() -> dict[str, object]:
     -------
     dict
         "grid" holds the power of the smallest distance, or None if no weight was rounded; "texts" holds one
-        for each text. A margin of 0 or less, where no power says anything, is None too.
+        for each greedy text, "draws" one for each drawn text. A margin of 0 or less, where no power says
+        anything, is None too.
     """
-    return {"grid": _order(_closest), "texts": [_order(lead) for lead in _leads]}
+    texts, draws = ([_order(value) for value in noted] for noted in (_leads, _draws))
+    return {"grid": _order(_closest), "texts": texts, "draws": draws}
 
 
 def _order(value: float) -> int | None:

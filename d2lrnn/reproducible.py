@@ -45,6 +45,7 @@ def round_to_grid(parameters: Iterable[Tensor], decimals: int) -> float:
     TypeError, ValueError
         If `decimals` is not as described.
     """
+    parameters = list(parameters)
     scale = 10.0 ** _checks.integer("decimals", decimals, minimum=0)
     farthest = 0.0  # from its grid point, in grid steps
     with torch.no_grad():
@@ -54,5 +55,6 @@ def round_to_grid(parameters: Iterable[Tensor], decimals: int) -> float:
             farthest = max(farthest, float(scaled.sub_(rounded).abs_().max()))
             torch.div(rounded, scale, out=p)
     margin = (0.5 - farthest) / scale
-    margins.note_grid(margin)
+    if all(p.dtype == torch.float64 for p in parameters):  # float32's last bits are too coarse for any grid
+        margins.note_grid(margin)
     return margin

@@ -10,6 +10,7 @@ from d2lrnn import Vocab, generate, margins, round_to_grid
 def _empty_log(monkeypatch):
     monkeypatch.setattr(margins, "_closest", math.inf)
     monkeypatch.setattr(margins, "_leads", [])
+    monkeypatch.setattr(margins, "_draws", [])
 
 
 def constant(*logits):
@@ -17,17 +18,22 @@ def constant(*logits):
 
 
 def test_nothing_noted_has_no_order():
-    assert margins.orders() == {"grid": None, "texts": []}
+    assert margins.orders() == {"grid": None, "texts": [], "draws": []}
 
 
 def test_rounding_notes_the_order_of_the_smallest_distance():
-    round_to_grid([torch.tensor([0.1234, 0.5])], 1)  # 0.0266 and 0.05 from halfway
-    round_to_grid([torch.tensor([0.1])], 1)
+    round_to_grid([torch.tensor([0.1234, 0.5]).double()], 1)  # 0.0266 and 0.05 from halfway
+    round_to_grid([torch.tensor([0.1]).double()], 1)
     assert margins.orders()["grid"] == -2
 
 
 def test_a_weight_that_is_halfway_has_no_order():
-    round_to_grid([torch.tensor([0.5])], 0)
+    round_to_grid([torch.tensor([0.5]).double()], 0)
+    assert margins.orders()["grid"] is None
+
+
+def test_weights_in_float32_which_no_grid_makes_equal_note_nothing():
+    round_to_grid([torch.tensor([0.1]).double(), torch.tensor([0.4])], 0)
     assert margins.orders()["grid"] is None
 
 
@@ -49,7 +55,20 @@ def test_a_text_with_one_possible_token_has_no_order():
     assert margins.orders()["texts"] == [None]
 
 
-@pytest.mark.parametrize("options", [{"temperature": 1.0, "seed": 0}, {"num_preds": 0}])
-def test_a_text_that_was_not_chosen_greedily_notes_nothing(options):
-    generate(constant(9.0, 2.5, 2.0), Vocab(list("ab")), "a", **{"num_preds": 3, **options})
-    assert margins.orders()["texts"] == []
+def test_a_drawn_text_notes_the_order_of_its_closest_draw():
+    chances = torch.rand(40, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
+    share = 1 / (1 + math.exp(-0.5))  # of the likelier token
+    closest = float((chances - share).abs().min())
+    generate(constant(9.0, 2.5, 2.0), Vocab(list("ab")), "a", 40, temperature=1.0, seed=3)
+    assert margins.orders() == {"grid": None, "texts": [], "draws": [math.floor(math.log10(closest))]}
+
+
+def test_a_draw_among_one_token_has_no_order():
+    generate(constant(9.0, 2.5, 2.0), Vocab(list("ab")), "a", 3, temperature=1.0, top_k=1, seed=0)
+    assert margins.orders()["draws"] == [None]
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_a_text_of_no_new_token_notes_nothing(temperature):
+    generate(constant(9.0, 2.5, 2.0), Vocab(list("ab")), "a", 0, temperature=temperature)
+    assert margins.orders() == {"grid": None, "texts": [], "draws": []}

@@ -43,7 +43,7 @@ def module(tmp_path):
 
 @pytest.fixture
 def planted(module):
-    return faults(module, 100)
+    return faults(module, module.parent, 100)
 
 
 def row(by, fault="a.py: x -> y"):
@@ -67,16 +67,16 @@ def test_words_annotations_and_messages_are_left_alone(planted):
 
 
 def test_faults_are_the_same_each_time(module, planted):
-    assert faults(module, 100) == planted
+    assert faults(module, module.parent, 100) == planted
 
 
 def test_a_limit_takes_the_first_faults(module, planted):
-    assert faults(module, 2) == planted[:2]
+    assert faults(module, module.parent, 2) == planted[:2]
 
 
 def test_a_change_elsewhere_in_a_module_keeps_its_faults(module, planted):
     module.write_text(MODULE.replace("TypeAlias = int", "TypeAlias = complex"), encoding="utf-8")
-    assert [fault.name for fault in faults(module, 100)] == [fault.name for fault in planted]
+    assert [fault.name for fault in faults(module, module.parent, 100)] == [fault.name for fault in planted]
 
 
 def test_a_module_is_loaded_by_those_that_import_it_at_one_remove():
@@ -86,6 +86,17 @@ def test_a_module_is_loaded_by_those_that_import_it_at_one_remove():
 
 def test_tests_of_a_module_come_first():
     assert unit_tests("scratch")[0] == "tests/test_scratch.py"
+
+
+def test_modules_of_a_package_within_the_package_have_its_name():
+    assert "check._run" in importers("check._run")
+    assert "check.__init__" in importers("check.text")
+    assert "text" not in importers("check.text")
+
+
+def test_checks_have_the_tests_of_their_wrong_answers():
+    assert {"tests/test_check.py", "tests/test_wrong_answers.py"} <= set(unit_tests("check.text"))
+    assert "tests/test_text.py" not in unit_tests("check.text")
 
 
 def test_private_modules_have_the_tests_of_those_that_use_them():
