@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from book.notebooks import ROOT, read_recording, recording_of
@@ -22,13 +23,21 @@ def table(sources: list[Path]) -> str:
         row = [source.stem, _power(noted["grid"])]
         for kind in ("texts", "draws"):
             powers = [power for power in noted[kind] if power is not None]
-            row += [f"{len(noted[kind])}", _power(min(powers, default=None))]
+            row += [f"{len(noted[kind])}", _power(min(powers, default=None, key=_size))]
         rows.append(row)
     return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
 
 
-def _power(order: int | None) -> str:
-    return "–" if order is None else f"10{str(order).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+def _size(order: int | str) -> float:
+    return order if isinstance(order, int) else -math.inf
+
+
+def _power(order: int | str | None) -> str:
+    if order is None:
+        return "–"
+    if isinstance(order, str):
+        return order
+    return f"10{str(order).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
 
 
 def write(sources: list[Path]) -> None:

@@ -93,12 +93,11 @@ def run(task: Task) -> str:
     return ""
 
 
-def run_all(tasks: Iterable[Task], jobs: int, seconds: float) -> list[str]:
-    """Run the tasks that have no result yet, `jobs` at a time, and begin none after so many seconds.
+def run_all(tasks: Iterable[Task], jobs: int, end: float) -> list[str]:
+    """Run the tasks that have no result yet, `jobs` at a time; none begins once `time.monotonic()` is `end`.
 
     Returns what went wrong; such a task has no result, and its row is left out.
     """
-    end = time.monotonic() + seconds
 
     def run_in_time(task: Task) -> str:
         return run(task) if time.monotonic() < end else ""
@@ -251,7 +250,10 @@ def main(arguments: list[str]) -> int:
     short = [] if named else [plain, *(s for s in [*chosen, *processors] if s != plain)]
     tasks = [(s, SHORT) for s in short if not missing(s)]
     tasks += [(s, name) for s in chosen if not missing(s) for name in chapters]
-    failed = run_all(tasks, options.jobs, options.minutes * 60)
+    # Where nothing says how threads wait, those of two processes would spend each other's time waiting.
+    alone, beside = ([task for task in tasks if (task[0] == plain) == is_plain] for is_plain in (True, False))
+    end = time.monotonic() + options.minutes * 60
+    failed = run_all(alone, 1, end) + run_all(beside, options.jobs, end)
     results = collect(chosen, chapters, processors)
     print(table(results))
     if not options.only:

@@ -37,12 +37,14 @@ def orders() -> dict[str, object]:
     -------
     dict
         "grid" holds the power of the smallest distance, or None if no weight was rounded; "texts" holds one
-        for each greedy text, "draws" one for each drawn text. A margin of 0 or less, where no power says
-        anything, is None too.
+        for each greedy text, "draws" one for each drawn text, None where there was but one token to choose.
+        A margin of 0 or less, which has no power, is "none".
     """
     texts, draws = ([_order(value) for value in noted] for noted in (_leads, _draws))
     return {"grid": _order(_closest), "texts": texts, "draws": draws}
 
 
-def _order(value: float) -> int | None:
-    return math.floor(math.log10(value)) if 0 < value < math.inf else None
+def _order(value: float) -> int | str | None:
+    if value == math.inf:
+        return None
+    return math.floor(math.log10(value)) if value > 0 else "none"

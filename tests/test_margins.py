@@ -27,9 +27,14 @@ def test_rounding_notes_the_order_of_the_smallest_distance():
     assert margins.orders()["grid"] == -2
 
 
-def test_a_weight_that_is_halfway_has_no_order():
+def test_a_weight_that_is_halfway_has_no_margin():
     round_to_grid([torch.tensor([0.5]).double()], 0)
-    assert margins.orders()["grid"] is None
+    assert margins.orders()["grid"] == "none"
+
+
+def test_a_tie_has_no_margin():
+    generate(constant(9.0, 2.5, 2.5), Vocab(list("ab")), "a", 3)
+    assert margins.orders()["texts"] == ["none"]
 
 
 def test_weights_in_float32_which_no_grid_makes_equal_note_nothing():

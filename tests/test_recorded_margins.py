@@ -60,5 +60,14 @@ def test_recording_writes_the_table_of_margins(course, recordings):
     assert "| tiny | 10⁻" in text
 
 
+def test_table_shows_the_smallest_of_each_and_a_margin_that_is_none(course, recordings):
+    path = course.root / "chapters" / "tiny.ipynb"
+    notebook = nbformat.reads(recordings[0].decode(), as_version=4)
+    margins = {"grid": -12, "texts": [-3, None, "none", -5], "draws": [-2, -4, None]}
+    notebook.metadata["d2lrnn"]["margins"] = margins
+    path.write_text(nbformat.writes(notebook), encoding="utf-8")
+    assert "| tiny | 10⁻¹² | 4 | none | 3 | 10⁻⁴ |" in table([path.with_suffix(".md")])
+
+
 def test_appendix_table_is_that_of_the_recordings():
     assert TABLE.read_text(encoding="utf-8") == table(sources()), "run `make record`"
