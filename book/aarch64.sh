@@ -4,7 +4,7 @@
 # need CUDA's libraries, so that it is not the version of the recordings. Of the processors that qemu knows, the one
 # named below is fast enough and runs all of PyTorch's code.
 set -eu
-PYTHON=${PYTHON:-python3}
+PYTHON=$("${PYTHON:-python3}" -c "import sys; print(sys.executable)") # absolute, for other folders
 TORCH=${TORCH:-2.10.0}
 cd "$(dirname "$0")/.."
 NUMPY=$(sed -n 's/^numpy==\([^ ]*\).*/\1/p' requirements.txt)

@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -212,7 +212,7 @@ def kept(fault: Fault) -> Path:
     return CACHE / f"{module}-{hashlib.sha256(repr(inputs).encode()).hexdigest()[:16]}.json"
 
 
-def check_soundness(copies: Copies, chosen: list[Path]) -> None:
+def check_soundness(copies: Copies, chosen: list[Path], pool: ThreadPoolExecutor) -> None:
     """Check, once, that without a fault nothing fails, or everything would count as caught.
 
     Raises
@@ -221,23 +221,22 @@ def check_soundness(copies: Copies, chosen: list[Path]) -> None:
         If a test fails, or a recording does not hold.
     """
     package = [provenance.digest(path) for path in modules()]
+    names = [name_of(path) for path in chosen]
+    chapters = {chapter for name in names for chapter in chapters_of(name)}
+    tests = {test for name in names for test in unit_tests(name)}
 
-    def unknown(names: Iterable[str], path: str) -> dict[str, Path]:
-        found = {}
-        for name in dict.fromkeys(names):
-            digest = hashlib.sha256(
-                repr([name, package, provenance.digest(ROOT / path.format(name))]).encode()
-            )
-            found[name] = CACHE / f"sound-{digest.hexdigest()[:16]}"
-        return {name: mark for name, mark in found.items() if not mark.is_file()}
-
-    tests = unknown((test for path in chosen for test in unit_tests(name_of(path))), "{}")
-    chapters = unknown((name for path in chosen for name in chapters_of(name_of(path))), "chapters/{}.ipynb")
-    with copies.planted(None) as copy:
-        if failed := failing_test(copy, list(tests)) or differing_chapter(copy, list(chapters)):
-            raise RuntimeError(f"without a fault, this fails already: {failed}")
-    for mark in [*tests.values(), *chapters.values()]:
+    def check(work: str) -> None:
+        file = f"chapters/{work}.ipynb" if work in chapters else work
+        inputs = repr([work, package, provenance.digest(ROOT / file)])
+        mark = CACHE / f"sound-{hashlib.sha256(inputs.encode()).hexdigest()[:16]}"
+        if mark.is_file():
+            return
+        with copies.planted(None) as copy:
+            if failed := (differing_chapter if work in chapters else failing_test)(copy, [work]):
+                raise RuntimeError(f"without a fault, this fails already: {failed}")
         mark.touch()
+
+    list(pool.map(check, [*sorted(chapters), *sorted(tests)]))
 
 
 def run_all(planted: list[Fault], chosen: list[Path], jobs: int, seconds: float) -> None:
@@ -249,7 +248,7 @@ def run_all(planted: list[Fault], chosen: list[Path], jobs: int, seconds: float)
     CACHE.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
         copies = Copies(Path(folder), jobs)
-        check_soundness(copies, chosen)
+        check_soundness(copies, chosen, pool)
 
         def judge_in_time(fault: Fault) -> None:
             if time.monotonic() < end:

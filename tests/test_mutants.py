@@ -1,8 +1,11 @@
 import ast
 import json
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import pytest
 
+from book import mutants
 from book.faults import faults
 from book.mutants import (
     NOTHING,
@@ -10,6 +13,7 @@ from book.mutants import (
     RESULTS,
     TABLE,
     UNIT,
+    check_soundness,
     complaints,
     differing_chapter,
     failing_test,
@@ -121,6 +125,39 @@ def test_passing_tests_catch_nothing(copy):
 
 def test_a_chapter_that_cannot_be_run_is_caught(copy):
     assert differing_chapter(copy, ["nothing"]) == "nothing"
+
+
+class Original:
+    """Stands for copies of the project without a fault."""
+
+    def planted(self, fault):
+        assert fault is None
+        return nullcontext()
+
+
+@pytest.fixture
+def unharmed(monkeypatch, tmp_path):
+    """Return a function that checks a package with one test, which fails by the name given."""
+    monkeypatch.setattr(mutants, "CACHE", tmp_path)
+    monkeypatch.setattr(mutants, "unit_tests", lambda module: ["tests/test_margins.py"])
+    monkeypatch.setattr(mutants, "chapters_of", lambda module: [])
+
+    def check(failed):
+        monkeypatch.setattr(mutants, "failing_test", lambda copy, tests: failed)
+        with ThreadPoolExecutor(1) as pool:
+            check_soundness(Original(), mutants.modules()[:1], pool)
+
+    return check
+
+
+def test_what_fails_without_a_fault_is_refused(unharmed):
+    with pytest.raises(RuntimeError, match="without a fault, this fails already: test_one"):
+        unharmed("test_one")
+
+
+def test_what_holds_without_a_fault_is_run_once(unharmed):
+    unharmed(None)
+    unharmed("test_one")
 
 
 def test_an_unexplained_survivor_is_complained_of():
