@@ -139,11 +139,11 @@ class Original:
 def unharmed(monkeypatch, tmp_path):
     """Return a function that checks a package with one test, which fails by the name given."""
     monkeypatch.setattr(mutants, "CACHE", tmp_path)
-    monkeypatch.setattr(mutants, "unit_tests", lambda module: ["tests/test_margins.py"])
-    monkeypatch.setattr(mutants, "chapters_of", lambda module: [])
+    monkeypatch.setattr(mutants, "unit_tests", lambda _module: ["tests/test_margins.py"])
+    monkeypatch.setattr(mutants, "chapters_of", lambda _module: [])
 
     def check(failed):
-        monkeypatch.setattr(mutants, "failing_test", lambda copy, tests: failed)
+        monkeypatch.setattr(mutants, "failing_test", lambda _copy, _tests: failed)
         with ThreadPoolExecutor(1) as pool:
             check_soundness(Original(), mutants.modules()[:1], pool)
 
