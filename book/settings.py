@@ -125,7 +125,8 @@ def environment(setting: Setting) -> dict[str, str]:
     matplotlibrc.parent.mkdir(parents=True, exist_ok=True)
     matplotlibrc.write_text(MATPLOTLIBRC, encoding="utf-8")
     # Threads that wait for work sleep: more of them than cores would otherwise take each other's time.
-    fixed = {"MATPLOTLIBRC": str(matplotlibrc), "OMP_WAIT_POLICY": "PASSIVE"}
+    asleep = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_THREAD_TIMEOUT": "4"}
+    fixed = {"MATPLOTLIBRC": str(matplotlibrc), **asleep}
     return {**inherited, **READERS_OWN, **fixed, **setting.variables}
 
 
