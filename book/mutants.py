@@ -41,7 +41,7 @@ EQUIVALENT = ROOT / "book" / "equivalent.yml"
 CACHE = ROOT / "_build" / "mutants"
 PACKAGE = ROOT / "d2lrnn"
 CHECK = "check.__init__"
-PER_MODULE = 4
+PER_MODULE = 3
 TARGET = 0.95
 TIMEOUT = 300  # seconds that tests, or a chapter, may take: longer is caught
 UNIT, REGRESSION, NOTHING = "unit tests", "regression", "nothing"
@@ -241,7 +241,8 @@ def check_soundness(copies: Copies, chosen: list[Path], pool: ThreadPoolExecutor
 
 def run_all(planted: list[Fault], chosen: list[Path], jobs: int, seconds: float) -> None:
     """Judge the faults that have no result yet, `jobs` at a time, and begin none after so many seconds."""
-    left = [fault for fault in planted if not kept(fault).is_file()]
+    # Where results go is settled before the copies are made: a file that changes meanwhile voids them.
+    left = [(fault, target) for fault in planted if not (target := kept(fault)).is_file()]
     if not left:
         return
     end = time.monotonic() + seconds
@@ -250,10 +251,11 @@ def run_all(planted: list[Fault], chosen: list[Path], jobs: int, seconds: float)
         copies = Copies(Path(folder), jobs)
         check_soundness(copies, chosen, pool)
 
-        def judge_in_time(fault: Fault) -> None:
+        def judge_in_time(one: tuple[Fault, Path]) -> None:
+            fault, target = one
             if time.monotonic() < end:
                 by, what = judge(fault, copies)
-                kept(fault).write_text(json.dumps({"by": by, "what": what}), encoding="utf-8")
+                target.write_text(json.dumps({"by": by, "what": what}), encoding="utf-8")
                 print(f"{by}: {fault.name}", flush=True)
 
         list(pool.map(judge_in_time, left))

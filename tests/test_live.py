@@ -1,9 +1,11 @@
 """Whether somebody is at the kernel, and curves that grow while a loop runs."""
 
+from types import SimpleNamespace
+
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-from d2lrnn import LiveCurves, explorers, figures, live, plot_curves
+from d2lrnn import LiveCurves, _kernel, explorers, figures, live, plot_curves
 from d2lrnn._kernel import interactive
 from d2lrnn.figures import SERIES_MIME
 
@@ -90,6 +92,22 @@ def test_live_curves_are_renewed_for_a_person_and_shown_once_otherwise(kernel, a
 
 def test_outside_a_kernel_nobody_watches():
     assert interactive() is False
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_kernels_of_each_age_are_asked_in_their_own_way(monkeypatch, answer):
+    request = {"shell": {"content": {"allow_stdin": answer}}}
+    new, old = SimpleNamespace(get_parent=request.get), SimpleNamespace(_allow_stdin=answer)
+    for kernel in (new, old):
+        monkeypatch.setattr(_kernel, "get_ipython", lambda kernel=kernel: SimpleNamespace(kernel=kernel))
+        assert interactive() is answer
+
+
+def test_request_that_says_nothing_of_input_has_nobody_behind_it(monkeypatch):
+    for request in ({}, {"content": {}}):
+        kernel = SimpleNamespace(get_parent=lambda _channel, request=request: request)
+        monkeypatch.setattr(_kernel, "get_ipython", lambda kernel=kernel: SimpleNamespace(kernel=kernel))
+        assert interactive() is False
 
 
 def test_what_remains_does_not_depend_on_who_watched(displayed, monkeypatch):
