@@ -52,6 +52,15 @@ def modules() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
+def to_plant_in() -> list[Path]:
+    """Return the modules to plant faults in.
+
+    Of `check` that is what runs and finds the checks. The others are tables of questions and answers, where a
+    fault mostly makes another question of the same kind; their wrong answers are tests of their own.
+    """
+    return sorted([*PACKAGE.glob("*.py"), *PACKAGE.glob("check/_*.py")])
+
+
 def name_of(path: Path) -> str:
     """Return a module's name within the package, as "text" or "check.text"."""
     return ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
@@ -319,7 +328,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin nothing after this time")
     parser.add_argument("--jobs", type=int, default=2, help="how many to run at a time")
     options = parser.parse_args(arguments)
-    chosen = [path for path in modules() if not options.only or name_of(path) in options.only]
+    chosen = [path for path in to_plant_in() if not options.only or name_of(path) in options.only]
     planted = [fault for path in chosen for fault in faults(path, PACKAGE, PER_MODULE)]
     run_all(planted, chosen, options.jobs, options.minutes * 60)
     results = collect(planted)
