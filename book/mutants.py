@@ -12,6 +12,7 @@ A survivor that changes nothing has a line in book/equivalent.yml that says why.
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import json
 import os
@@ -45,6 +46,13 @@ PER_MODULE = 3
 TARGET = 0.95
 TIMEOUT = 300  # seconds that tests, or a chapter, may take: longer is caught
 UNIT, REGRESSION, NOTHING = "unit tests", "regression", "nothing"
+
+
+@functools.cache
+def digests() -> dict[str, str]:
+    """Return a hash of each file that may decide a result, as they are before the first fault is planted."""
+    files = [*modules(), *(ROOT / "tests").glob("test_*.py"), *(ROOT / "chapters").glob("*.ipynb")]
+    return {path.relative_to(ROOT).as_posix(): provenance.digest(path) for path in files}
 
 
 def modules() -> list[Path]:
@@ -85,6 +93,7 @@ def importers(module: str) -> set[str]:
     return found
 
 
+@functools.cache
 def unit_tests(module: str) -> list[str]:
     """Return the test files that have to do with a module, its own and the smallest first.
 
@@ -108,6 +117,7 @@ def unit_tests(module: str) -> list[str]:
     return [path.relative_to(ROOT).as_posix() for path in sorted(found, key=found.__getitem__)]
 
 
+@functools.cache
 def chapters_of(module: str) -> list[str]:
     """Return the chapters whose recordings loaded a module, the smallest first."""
     found = {}
@@ -213,12 +223,34 @@ def judge(fault: Fault, copies: Copies) -> tuple[str, str]:
 
 
 def kept(fault: Fault) -> Path:
-    """Return where a fault's result is kept; the name has a hash of the code and the tests that decide it."""
+    """Return where a fault's result is kept; the name has a hash of the package's code."""
+    return CACHE / f"{name_of(PACKAGE / fault.module)}-{_hash(fault.name)}.json"
+
+
+def _hash(*inputs: str) -> str:
+    package = [found for file, found in digests().items() if file.startswith("d2lrnn/")]
+    return hashlib.sha256(repr([*inputs, *package]).encode()).hexdigest()[:16]
+
+
+def deciding(fault: Fault, by: str, what: str) -> dict[str, str]:
+    """Return the hashes of the files that a result hangs on.
+
+    A fault that a unit test catches is caught as long as that test's file is the same, whatever the others.
+    """
     module = name_of(PACKAGE / fault.module)
-    files = [*modules(), *(ROOT / test for test in unit_tests(module))]
-    inputs = [fault.name, *(provenance.digest(file) for file in files)]
-    inputs += [provenance.digest(ROOT / "chapters" / f"{name}.ipynb") for name in chapters_of(module)]
-    return CACHE / f"{module}-{hashlib.sha256(repr(inputs).encode()).hexdigest()[:16]}.json"
+    files = [*unit_tests(module), *(f"chapters/{name}.ipynb" for name in chapters_of(module))]
+    caught = what.partition("::")[0]
+    return {file: digests()[file] for file in ([caught] if by == UNIT and caught in files else files)}
+
+
+def result(fault: Fault) -> dict[str, str] | None:
+    """Return a fault's kept result, if there is one that still holds."""
+    target = kept(fault)
+    if not target.is_file():
+        return None
+    found = json.loads(target.read_text(encoding="utf-8"))
+    holds = found.pop("files") == deciding(fault, found["by"], found["what"])
+    return found if holds else None
 
 
 def check_soundness(copies: Copies, chosen: list[Path], pool: ThreadPoolExecutor) -> None:
@@ -229,15 +261,13 @@ def check_soundness(copies: Copies, chosen: list[Path], pool: ThreadPoolExecutor
     RuntimeError
         If a test fails, or a recording does not hold.
     """
-    package = [provenance.digest(path) for path in modules()]
     names = [name_of(path) for path in chosen]
     chapters = {chapter for name in names for chapter in chapters_of(name)}
     tests = {test for name in names for test in unit_tests(name)}
 
     def check(work: str) -> None:
         file = f"chapters/{work}.ipynb" if work in chapters else work
-        inputs = repr([work, package, provenance.digest(ROOT / file)])
-        mark = CACHE / f"sound-{hashlib.sha256(inputs.encode()).hexdigest()[:16]}"
+        mark = CACHE / f"sound-{_hash(work, digests()[file])}"
         if mark.is_file():
             return
         with copies.planted(None) as copy:
@@ -250,8 +280,7 @@ def check_soundness(copies: Copies, chosen: list[Path], pool: ThreadPoolExecutor
 
 def run_all(planted: list[Fault], chosen: list[Path], jobs: int, seconds: float) -> None:
     """Judge the faults that have no result yet, `jobs` at a time, and begin none after so many seconds."""
-    # Where results go is settled before the copies are made: a file that changes meanwhile voids them.
-    left = [(fault, target) for fault in planted if not (target := kept(fault)).is_file()]
+    left = [fault for fault in planted if result(fault) is None]
     if not left:
         return
     end = time.monotonic() + seconds
@@ -260,11 +289,11 @@ def run_all(planted: list[Fault], chosen: list[Path], jobs: int, seconds: float)
         copies = Copies(Path(folder), jobs)
         check_soundness(copies, chosen, pool)
 
-        def judge_in_time(one: tuple[Fault, Path]) -> None:
-            fault, target = one
+        def judge_in_time(fault: Fault) -> None:
             if time.monotonic() < end:
                 by, what = judge(fault, copies)
-                target.write_text(json.dumps({"by": by, "what": what}), encoding="utf-8")
+                found = {"by": by, "what": what, "files": deciding(fault, by, what)}
+                kept(fault).write_text(json.dumps(found), encoding="utf-8")
                 print(f"{by}: {fault.name}", flush=True)
 
         list(pool.map(judge_in_time, left))
@@ -275,10 +304,9 @@ def collect(planted: list[Fault]) -> list[dict[str, str]]:
     explained = explanations()
     found = []
     for fault in planted:
-        if kept(fault).is_file():
-            result = json.loads(kept(fault).read_text(encoding="utf-8"))
-            row = {"fault": fault.name, "operator": fault.operator, **result}
-            if result["by"] == NOTHING and fault.name in explained:
+        if judged := result(fault):
+            row = {"fault": fault.name, "operator": fault.operator, **judged}
+            if judged["by"] == NOTHING and fault.name in explained:
                 row["equivalent"] = explained[fault.name]
             found.append(row)
     return found

@@ -127,6 +127,45 @@ def test_a_chapter_that_cannot_be_run_is_caught(copy):
     assert differing_chapter(copy, ["nothing"]) == "nothing"
 
 
+@pytest.fixture
+def judged(monkeypatch, tmp_path):
+    """Return a function that keeps a result and tells whether it holds after changes of files."""
+    fault = faults(mutants.PACKAGE / "margins.py", mutants.PACKAGE, 1)[0]
+    monkeypatch.setattr(mutants, "CACHE", tmp_path)
+
+    def holds(by, what, *changed):
+        found = {"by": by, "what": what, "files": mutants.deciding(fault, by, what)}
+        kept = mutants.kept(fault)
+        kept.write_text(json.dumps(found), encoding="utf-8")
+        moved = {**mutants.digests(), **dict.fromkeys(changed, "another")}
+        monkeypatch.setattr(mutants, "digests", lambda: moved)
+        after = mutants.result(fault)
+        assert after in (None, {"by": by, "what": what})
+        return after is not None
+
+    return holds
+
+
+OWN, OTHER = "tests/test_margins.py", "tests/test_training.py"
+CAUGHT = (UNIT, f"{OWN}::test_one")
+
+
+def test_a_caught_fault_stays_so_while_the_test_is_the_same(judged):
+    assert judged(*CAUGHT, OTHER, "chapters/rnn.ipynb")
+
+
+@pytest.mark.parametrize("file", [OWN, "d2lrnn/text.py"])
+def test_a_caught_fault_is_judged_again_if_the_test_or_the_package_changed(judged, file):
+    assert not judged(*CAUGHT, file)
+
+
+@pytest.mark.parametrize("file", [OWN, OTHER, "chapters/rnn.ipynb"])
+@pytest.mark.parametrize(("by", "what"), [(NOTHING, ""), (REGRESSION, "rnn"), (UNIT, "no test could begin")])
+def test_what_no_test_caught_is_judged_again_after_any_change(judged, by, what, file):
+    assert judged(by, what)
+    assert not judged(by, what, file)
+
+
 class Original:
     """Stands for copies of the project without a fault."""
 

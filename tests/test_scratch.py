@@ -134,7 +134,7 @@ def test_the_layer_equals_pytorch_with_the_same_weights(size):
     torch.testing.assert_close(ours(x, h)[0], theirs(x, h[None])[0], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("shape", [(2, 3), (2, 3, 5), (0, 3, 4), (2, 0, 4)])
+@pytest.mark.parametrize("shape", [(2, 3), (2, 3, 5), (0, 3, 4), (2, 0, 4), (2, 3, 4, 1)])
 def test_inputs_of_another_shape_are_an_error(shape):
     with pytest.raises(ValueError, match=r"inputs must be \(steps, batch, 4\)"):
         RNNScratch(4, 3)(torch.zeros(shape))

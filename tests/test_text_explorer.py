@@ -94,6 +94,25 @@ def test_page_has_the_probabilities_of_python(prefix, box, trained):
     assert chances(box) == pytest.approx(expected_chances(*trained, prefix, 1.0), abs=1e-9)
 
 
+def agree(rows, count):
+    """Check that percentages and lengths of bars are those of the values."""
+    assert len(rows) == count
+    for value, percentage, width in rows:
+        assert percentage == f"{100 * float(value):.1f} %"
+        assert float(width) == pytest.approx(100 * float(value), rel=1e-3)
+
+
+def test_percentages_and_bars_are_those_of_the_values(box, explorer):
+    row = r'<data value="(.+?)">(.+?)</data>.+?<rect width="(.+?)"'
+    agree(re.findall(row, explorer.html()), len(explorer.chances))
+    role(box, "prefix").fill("a wave")
+    drawn = box.locator("tbody tr").evaluate_all(
+        "rows => rows.map(r => [r.querySelector('data').value, r.querySelector('data').textContent, "
+        "r.querySelector('rect').getAttribute('width')])"
+    )
+    agree(drawn, len(explorer.chances))
+
+
 @pytest.mark.parametrize("temperature", ["0.3", "1.7"])
 def test_probabilities_follow_the_temperature(temperature, box, trained):
     role(box, "temperature").fill(temperature)
