@@ -225,5 +225,11 @@ def test_no_table_is_made_of_no_results():
     assert table([]).startswith("Not measured yet")
 
 
+def test_appendix_results_meet_the_target():
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    assert len(results) >= 60
+    assert complaints(results, mutants.explanations()) == []
+
+
 def test_appendix_table_is_made_from_the_results():
     assert TABLE.read_text(encoding="utf-8") == table(json.loads(RESULTS.read_text(encoding="utf-8")))
