@@ -251,7 +251,8 @@ def main(arguments: list[str]) -> int:
     tasks = [(s, SHORT) for s in short if not missing(s)]
     tasks += [(s, name) for s in chosen if not missing(s) for name in chapters]
     # Where nothing says how threads wait, those of two processes would spend each other's time waiting.
-    alone, beside = ([task for task in tasks if (task[0] == plain) == is_plain] for is_plain in (True, False))
+    alone = [task for task in tasks if task[0] == plain]
+    beside = [task for task in tasks if task[0] != plain]
     end = time.monotonic() + options.minutes * 60
     failed = run_all(alone, 1, end) + run_all(beside, options.jobs, end)
     results = collect(chosen, chapters, processors)
