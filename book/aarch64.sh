@@ -12,7 +12,7 @@ VERSION=$("$PYTHON" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 PURE=$("$PYTHON" -c 'import sysconfig; print(sysconfig.get_path("purelib"))') # what is not compiled serves both
 mkdir -p _build/aarch64 && cd _build/aarch64
 HERE=$PWD
-rm -rf root site && mkdir -p root site debs wheels state/lists/partial cache/archives/partial
+rm -rf system site && mkdir -p system site debs wheels state/lists/partial cache/archives/partial
 
 cat > apt.conf <<END
 APT::Architecture "arm64"; APT::Architectures { "arm64"; };
@@ -23,7 +23,7 @@ export APT_CONFIG="$HERE/apt.conf"
 apt-get update -q
 needed=$(apt-get install -s -y --no-install-recommends "python$VERSION" libgomp1 libstdc++6 | awk '/^Inst/ {print $2}')
 (cd debs && apt-get download $needed)
-for package in debs/*.deb; do dpkg -x "$package" root; done
+for package in debs/*.deb; do dpkg -x "$package" system; done
 
 "$PYTHON" -m pip download --quiet --no-deps --only-binary :all: --python-version "$VERSION" \
   --platform manylinux_2_28_aarch64 --platform manylinux_2_27_aarch64 -d wheels "numpy==$NUMPY" "torch==$TORCH"
@@ -32,7 +32,7 @@ for wheel in wheels/*.whl; do "$PYTHON" -m zipfile -e "$wheel" site; done
 cat > python <<END
 #!/bin/sh
 export PYTHONPATH="\$PYTHONPATH:$HERE/site:$PURE"
-exec qemu-aarch64-static -cpu neoverse-n1 -L "$HERE/root" "$HERE/root/usr/bin/python$VERSION" "\$@"
+exec qemu-aarch64-static -cpu neoverse-n1 -L "$HERE/system" "$HERE/system/usr/bin/python$VERSION" "\$@"
 END
 chmod +x python
 ./python -c 'import platform, torch; print(platform.machine(), torch.__version__)'
