@@ -73,8 +73,21 @@ def test_binder_takes_pytorch_built_for_the_cpu():
     assert "  - pytorch-cpu=" in text
 
 
-def test_script_after_the_build_can_run():
-    script = ROOT / "binder" / "postBuild"
+def test_binder_starts_servers_by_the_script(buildpack):
+    assert buildpack.get_start_script() == "${REPO_DIR}/binder/start"
+
+
+def test_binder_s_servers_have_one_thread():
+    command = [ROOT / "binder" / "start", "bash", "-c", "echo $OMP_NUM_THREADS"]
+    done = subprocess.run(
+        command, env={**os.environ, "OMP_NUM_THREADS": "8"}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "1\n"
+
+
+@pytest.mark.parametrize("name", ["postBuild", "start"])
+def test_binder_s_scripts_can_run(name):
+    script = ROOT / "binder" / name
     assert os.access(script, os.X_OK)
     subprocess.run(["bash", "-n", script], check=True)
 
