@@ -6,6 +6,7 @@ import hashlib
 import json
 import platform
 import re
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
@@ -61,8 +62,25 @@ def code_digest(source: NotebookNode) -> str:
 
 def outputs_digest(recording: NotebookNode) -> str:
     """Return one hash over a recording's outputs but for measured values, which tells an edit by hand."""
-    outputs = json.dumps([cell.outputs for cell in code_cells(recording)], sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(MEASURED.sub("", outputs).encode()).hexdigest()
+    outputs = [cell.outputs for cell in code_cells(recording)]
+    lasting = json.dumps(
+        in_strings(lambda text: MEASURED.sub("", text), outputs), sort_keys=True, ensure_ascii=False
+    )
+    return hashlib.sha256(lasting.encode()).hexdigest()
+
+
+def in_strings(change: Callable[[str], str], data: object) -> object:
+    """Return JSON data with each of its strings changed.
+
+    In the text of the whole, what begins a line would follow the n of a line's end.
+    """
+    if isinstance(data, str):
+        return change(data)
+    if isinstance(data, list):
+        return [in_strings(change, one) for one in data]
+    if isinstance(data, dict):
+        return {key: in_strings(change, one) for key, one in data.items()}
+    return data
 
 
 def data_files() -> list[Path]:

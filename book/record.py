@@ -116,12 +116,12 @@ def same_but_for_times(a: NotebookNode, b: NotebookNode) -> bool:
     return _lasting(a) == _lasting(b)
 
 
-def _lasting(recording: NotebookNode) -> str:
+def _lasting(recording: NotebookNode) -> object:
     copy = nbformat.from_dict(recording)
     noted = copy.metadata.get(provenance.KEY, {})
     if "margins" in noted:
         noted["margins"] = provenance.NO_MARGINS
-    return mask_measured(nbformat.writes(copy))
+    return provenance.in_strings(mask_measured, json.loads(nbformat.writes(copy)))
 
 
 def main(arguments: list[str]) -> int:

@@ -13,7 +13,8 @@ CELLS = {
     "equal": ("print('12 words, 0.25')", None),
     "silenced by a semicolon": ("40 + 2;", None),
     "measured": (
-        "import time\n\nfrom d2lrnn import measured\n\nprint(measured(time.perf_counter(), 's'))",
+        "import time\n\nfrom d2lrnn import measured\n\n"
+        "print('took', measured(time.perf_counter() % 1, 's'), sep='\\n')",
         None,
     ),
     "meant to raise": ("int('one')", None),
