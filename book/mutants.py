@@ -45,13 +45,16 @@ CHECK = "check.__init__"
 PER_MODULE = 3
 TARGET = 0.95
 TIMEOUT = 300  # seconds that tests, or a chapter, may take: longer is caught
+COMPARING = ("book/compare.py", "book/rerun.py")  # what decides whether a recording holds
+WRONG_ANSWERS = "tests/wrong_answers/"  # the cases of tests/test_wrong_answers.py
 UNIT, REGRESSION, NOTHING = "unit tests", "regression", "nothing"
 
 
 @functools.cache
 def digests() -> dict[str, str]:
     """Return a hash of each file that may decide a result, as they are before the first fault is planted."""
-    files = [*modules(), *(ROOT / "tests").glob("test_*.py"), *(ROOT / "chapters").glob("*.ipynb")]
+    files = [*modules(), *(ROOT / "tests").rglob("*.py"), *(ROOT / "chapters").glob("*.ipynb")]
+    files += [ROOT / file for file in COMPARING]
     return {path.relative_to(ROOT).as_posix(): provenance.digest(path) for path in files}
 
 
@@ -238,9 +241,13 @@ def deciding(fault: Fault, by: str, what: str) -> dict[str, str]:
     A fault that a unit test catches is caught as long as that test's file is the same, whatever the others.
     """
     module = name_of(PACKAGE / fault.module)
-    files = [*unit_tests(module), *(f"chapters/{name}.ipynb" for name in chapters_of(module))]
+    files = [*unit_tests(module), *(f"chapters/{name}.ipynb" for name in chapters_of(module)), *COMPARING]
     caught = what.partition("::")[0]
-    return {file: digests()[file] for file in ([caught] if by == UNIT and caught in files else files)}
+    if by == UNIT and caught in files:
+        files = [caught]
+    if "tests/test_wrong_answers.py" in files:
+        files += [file for file in digests() if file.startswith(WRONG_ANSWERS)]
+    return {file: digests()[file] for file in files}
 
 
 def result(fault: Fault) -> dict[str, str] | None:

@@ -159,11 +159,16 @@ def test_a_caught_fault_is_judged_again_if_the_test_or_the_package_changed(judge
     assert not judged(*CAUGHT, file)
 
 
-@pytest.mark.parametrize("file", [OWN, OTHER, "chapters/rnn.ipynb"])
+@pytest.mark.parametrize("file", [OWN, OTHER, "chapters/rnn.ipynb", *mutants.COMPARING])
 @pytest.mark.parametrize(("by", "what"), [(NOTHING, ""), (REGRESSION, "rnn"), (UNIT, "no test could begin")])
 def test_what_no_test_caught_is_judged_again_after_any_change(judged, by, what, file):
     assert judged(by, what)
     assert not judged(by, what, file)
+
+
+def test_a_fault_caught_by_a_wrong_answer_is_judged_again_if_the_answers_changed(judged):
+    answers = next(file for file in mutants.digests() if file.startswith(mutants.WRONG_ANSWERS))
+    assert not judged(UNIT, "tests/test_wrong_answers.py::test_one", answers)
 
 
 class Original:
