@@ -51,21 +51,27 @@ class Course:
         )
         return path
 
-    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run one of the environment's programs in the copy, which comes before the installed package."""
         program, *arguments = command
         return subprocess.run(
             [Path(sys.executable).with_name(program), *arguments],
             cwd=self.root,
-            env={**os.environ, "PYTHONPATH": str(self.root), "NO_COLOR": "1", "PYTEST_ADDOPTS": ""},
+            env={
+                **os.environ,
+                "PYTHONPATH": str(self.root),
+                "NO_COLOR": "1",
+                "PYTEST_ADDOPTS": "",
+                **variables,
+            },
             capture_output=True,
             text=True,
             encoding="utf-8",
             check=False,
         )
 
-    def record(self) -> subprocess.CompletedProcess[str]:
-        return self.run("python", "-m", "book.record")
+    def record(self, **variables: str) -> subprocess.CompletedProcess[str]:
+        return self.run("python", "-m", "book.record", **variables)
 
     def regress(self) -> subprocess.CompletedProcess[str]:
         return self.run("python", "-m", "pytest", "--nbval", "chapters", "-p", "no:cacheprovider")

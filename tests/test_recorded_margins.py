@@ -1,5 +1,3 @@
-import os
-
 import nbformat
 import pytest
 from small_course import chapter
@@ -8,11 +6,12 @@ from book.margins import TABLE, table
 from book.notebooks import sources
 
 TRAINING = """\
-from d2lrnn import RNNLMScratch, generate, load_corpus, train
+from d2lrnn import RNNLMScratch, generate, load_corpus, plot_curves, train
 
 corpus, vocab = load_corpus(max_tokens=2000)
 model = RNNLMScratch(len(vocab), 64)
-train(model, corpus, num_epochs=2, lr=1e-2).perplexity"""
+run = train(model, corpus, num_epochs=2, lr=1e-2)
+plot_curves({"training": ((1, 2), run.perplexity)}, xlabel="epoch", ylabel="perplexity")"""
 TEXT = "generate(model, vocab, 'the tide', 20)"
 
 
@@ -21,17 +20,11 @@ def recordings(course):
     """Record a chapter that trains, from nothing, on one thread and on four."""
     course.write("tiny.md", chapter(TRAINING, TEXT))
     path, found = course.root / "chapters" / "tiny.ipynb", []
-    before = os.environ.get("OMP_NUM_THREADS")
     for threads in ("1", "4"):
         path.unlink(missing_ok=True)
-        os.environ["OMP_NUM_THREADS"] = threads
-        done = course.record()
+        done = course.record(OMP_NUM_THREADS=threads)
         assert done.returncode == 0, done.stderr
         found.append(path.read_bytes())
-    if before is None:
-        del os.environ["OMP_NUM_THREADS"]
-    else:
-        os.environ["OMP_NUM_THREADS"] = before
     return found
 
 
