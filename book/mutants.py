@@ -31,17 +31,15 @@ from pathlib import Path
 
 import yaml
 
-import d2lrnn
 from book import provenance
 from book.faults import Fault, faults
-from book.notebooks import ROOT, read_recording, recording_of, sources
+from book.notebooks import ROOT
+from book.related import PACKAGE, chapters_of, modules, name_of, unit_tests
 
 RESULTS = ROOT / "appendix" / "mutants.json"
 TABLE = ROOT / "appendix" / "mutants.md"
 EQUIVALENT = ROOT / "book" / "equivalent.yml"
 CACHE = ROOT / "_build" / "mutants"
-PACKAGE = ROOT / "d2lrnn"
-CHECK = "check.__init__"
 PER_MODULE = 3
 TARGET = 0.95
 TIMEOUT = 300  # seconds that tests, or a chapter, may take: longer is caught
@@ -58,11 +56,6 @@ def digests() -> dict[str, str]:
     return {path.relative_to(ROOT).as_posix(): provenance.digest(path) for path in files}
 
 
-def modules() -> list[Path]:
-    """Return the modules of the package."""
-    return sorted(PACKAGE.rglob("*.py"))
-
-
 def to_plant_in() -> list[Path]:
     """Return the modules to plant faults in.
 
@@ -70,67 +63,6 @@ def to_plant_in() -> list[Path]:
     fault mostly makes another question of the same kind; their wrong answers are tests of their own.
     """
     return sorted([*PACKAGE.glob("*.py"), *PACKAGE.glob("check/_*.py")])
-
-
-def name_of(path: Path) -> str:
-    """Return a module's name within the package, as "text" or "check.text"."""
-    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-
-
-def importers(module: str) -> set[str]:
-    """Return the names of all modules that come to load `module`, and its own."""
-    imports = {
-        name_of(path): set(re.findall(r"^\s*from d2lrnn\.([\w.]+) import", text, re.M))
-        | {
-            name.strip()
-            for names in re.findall(r"^\s*from d2lrnn import (.+)", text, re.M)
-            for name in names.split(",")
-        }
-        for path in modules()
-        if (text := path.read_text(encoding="utf-8"))
-    }
-    imports[CHECK] |= {name for name in imports if name.startswith("check.")}  # on first use
-    found = {module}
-    while more := {name for name, of in imports.items() if name not in found and of & found}:
-        found |= more
-    return found
-
-
-@functools.cache
-def unit_tests(module: str) -> list[str]:
-    """Return the test files that have to do with a module, its own and the smallest first.
-
-    Tests that record and build a small course do not count, as the regression stands for them, nor those of
-    the installed package, which is not the copy.
-    """
-    names = {name: home for home, of in d2lrnn._MODULES.items() for name in of}
-    users = importers(module)
-    found = {}
-    for path in sorted((ROOT / "tests").glob("test_*.py")):
-        text = path.read_text(encoding="utf-8")
-        of_package = re.search(r"^(from|import) d2lrnn\b", text, re.M) and path.stem != "test_package"
-        if not of_package or re.search(r"\bcourse\b", text):
-            continue
-        words = set(re.findall(r"\w+", text))
-        used = {home for name, home in names.items() if name in words}
-        used |= set(re.findall(r"d2lrnn\.(\w+)", text))
-        used |= {CHECK} & {f"{name}.__init__" for name in used}
-        if used & users or "__all__" in used:
-            found[path] = (path.stem != f"test_{module}", module not in used, len(text))
-    return [path.relative_to(ROOT).as_posix() for path in sorted(found, key=found.__getitem__)]
-
-
-@functools.cache
-def chapters_of(module: str) -> list[str]:
-    """Return the chapters whose recordings loaded a module, the smallest first."""
-    found = {}
-    for path in sources():
-        recording = recording_of(path)
-        if recording.is_file():
-            metadata = read_recording(recording).metadata
-            if f"d2lrnn/{module.replace('.', '/')}.py" in metadata.get(provenance.KEY, {}).get("files", {}):
-                found[path.stem] = recording.stat().st_size
-    return sorted(found, key=found.__getitem__)
 
 
 class Copies:
@@ -216,7 +148,7 @@ def differing_chapter(copy: Path, chapters: list[str]) -> str | None:
 
 def judge(fault: Fault, copies: Copies) -> tuple[str, str]:
     """Return what catches a fault: UNIT, REGRESSION or NOTHING, and the test's or the chapter's name."""
-    module = name_of(PACKAGE / fault.module)
+    module = fault.module_name
     with copies.planted(fault) as copy:
         if test := failing_test(copy, unit_tests(module)):
             return UNIT, test
@@ -227,7 +159,7 @@ def judge(fault: Fault, copies: Copies) -> tuple[str, str]:
 
 def kept(fault: Fault) -> Path:
     """Return where a fault's result is kept; the name has a hash of the package's code."""
-    return CACHE / f"{name_of(PACKAGE / fault.module)}-{_hash(fault.name)}.json"
+    return CACHE / f"{fault.module_name}-{_hash(fault.name)}.json"
 
 
 def _hash(*inputs: str) -> str:
@@ -240,7 +172,7 @@ def deciding(fault: Fault, by: str, what: str) -> dict[str, str]:
 
     A fault that a unit test catches is caught as long as that test's file is the same, whatever the others.
     """
-    module = name_of(PACKAGE / fault.module)
+    module = fault.module_name
     files = [*unit_tests(module), *(f"chapters/{name}.ipynb" for name in chapters_of(module)), *COMPARING]
     caught = what.partition("::")[0]
     if by == UNIT and caught in files:

@@ -17,10 +17,9 @@ from book.mutants import (
     complaints,
     differing_chapter,
     failing_test,
-    importers,
     table,
-    unit_tests,
 )
+from book.related import importers, modules, unit_tests
 
 MODULE = '''\
 """Count 1 + 1."""
@@ -189,7 +188,7 @@ def unharmed(monkeypatch, tmp_path):
     def check(failed):
         monkeypatch.setattr(mutants, "failing_test", lambda _copy, _tests: failed)
         with ThreadPoolExecutor(1) as pool:
-            check_soundness(Original(), mutants.modules()[:1], pool)
+            check_soundness(Original(), modules()[:1], pool)
 
     return check
 
