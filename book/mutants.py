@@ -306,7 +306,8 @@ def main(arguments: list[str]) -> int:
     else:
         RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8", newline="\n")
         TABLE.write_text(table(results), encoding="utf-8", newline="\n")
-    print("\n".join(found))
+    for complaint in found:
+        print(complaint)
     return 1 if found else 0
 
 
