@@ -3,16 +3,18 @@
 Usage: python -m book.matrix [--only WORD ...] [--minutes M] [--jobs N]
 
 Each chapter runs in a fresh process under each of `settings`. What was run is kept in _build/matrix, so that
-an interrupted run goes on. A full run writes appendix/matrix.json and appendix/matrix.md, with the rows that
-are complete. With --only, just the chapters named and the settings whose names hold one of the words are run,
-and the table is printed only. The short training runs unless a chapter is named.
+an interrupted run goes on; once all is done, appendix/matrix.json and appendix/matrix.md are written. With
+--only, just the chapters named and the settings whose names hold one of the words are run, and the table is
+printed only. The short training runs unless a chapter is named.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import functools
 import hashlib
+import inspect
 import json
 import platform
 import subprocess
@@ -23,18 +25,19 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeAlias
 
-from book import provenance
+from book import compare, provenance, rerun
 from book.compare import TOLERANCES
-from book.notebooks import ROOT, read_recording, recording_of, sources, use_this_checkout
+from book.notebooks import ROOT, read_recording, read_source, recording_of, sources, use_this_checkout
 from book.rerun import Outcome
-from book.settings import PLAIN, Setting, cpu, emulated, environment, missing, settings
+from book.settings import MATPLOTLIBRC, PLAIN, Setting, cpu, emulated, environment, missing, own, settings
 from book.short_training import NO_GRID
 
 RESULTS = ROOT / "appendix" / "matrix.json"
 TABLE = ROOT / "appendix" / "matrix.md"
 CACHE = ROOT / "_build" / "matrix"
+CONFIGURATION = CACHE / "matplotlibrc"
 SHORT = "short training"
-LIMIT = 1800  # seconds that one chapter may take
+LIMIT = 3600  # seconds that a task may take: an emulated Haswell needs half an hour for its short training
 
 Row: TypeAlias = dict[str, object]
 Task: TypeAlias = tuple[Setting, str]  # what to run: a chapter's name, or SHORT
@@ -51,22 +54,35 @@ def command(setting: Setting, work: str) -> list[str]:
 def kept(task: Task) -> Path:
     """Return where a task's result is kept; the name has a hash of all that decides it."""
     setting, work = task
-    inputs = repr([sorted(setting.variables.items()), setting.emulator, basis(work)])
+    inputs = repr([sorted(own(setting).items()), setting.emulator, basis(work)])
     return CACHE / f"{work}-{hashlib.sha256(inputs.encode()).hexdigest()[:16]}.json"
 
 
 @functools.cache
 def basis(work: str) -> str:
     """Return a hash of what decides a result whatever the setting: code, recording, versions, processor."""
-    inputs: list[object] = [cpu()[0], provenance.installed_versions()]
+    processor, features = cpu()
+    inputs: list[object] = [processor, sorted(features), provenance.installed_versions(), MATPLOTLIBRC]
     if work == SHORT:
-        files = [*(ROOT / "d2lrnn").glob("*.py"), ROOT / "book" / "short_training.py"]
+        files = [*(ROOT / "d2lrnn").glob("*.py"), *provenance.data_files()]
+        files += [ROOT / "book" / name for name in ("short_training.py", "aarch64.sh")]
         inputs += [provenance.digest(file) for file in sorted(files)]
     else:
-        recording = read_recording(recording_of(ROOT / "chapters" / f"{work}.md"))
-        inputs += [cell for cell in recording.cells if cell.cell_type == "code"]
-        inputs.append(recording.metadata[provenance.KEY]["files"])
+        noted = read_recording(recording_of(ROOT / "chapters" / f"{work}.md")).metadata[provenance.KEY]
+        inputs += [noted[key] for key in ("code", "outputs", "files")]
+        # What the modules run that judge; their comments do not count.
+        inputs += [ast.dump(ast.parse(inspect.getsource(module))) for module in (compare, rerun)]
     return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
+
+
+def out_of_step(chapters: list[str]) -> list[str]:
+    """List the chapters whose recordings are not of what is here, so that a result would be of nothing."""
+    found = []
+    for path in (ROOT / "chapters" / f"{name}.md" for name in chapters):
+        recording = read_recording(recording_of(path))
+        if changes := provenance.changes(recording, read_source(path), provenance.installed_versions()):
+            found.append(f"{path.stem}: {changes[0]}: run `make record` first")
+    return found
 
 
 def run(task: Task) -> str:
@@ -77,7 +93,7 @@ def run(task: Task) -> str:
         done = subprocess.run(
             command(setting, work),
             cwd=ROOT,
-            env=environment(setting),
+            env=environment(setting, CONFIGURATION),
             capture_output=True,
             text=True,
             timeout=LIMIT,
@@ -87,7 +103,6 @@ def run(task: Task) -> str:
         return f"{work}, {setting.name}: not done after {LIMIT} s"
     if done.returncode:
         return f"{work}, {setting.name}: " + "".join(done.stderr.strip().splitlines()[-1:])
-    target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(done.stdout, encoding="utf-8")
     print(f"{work}, {setting.name}: {time.perf_counter() - start:.0f} s", flush=True)
     return ""
@@ -96,7 +111,7 @@ def run(task: Task) -> str:
 def run_all(tasks: Iterable[Task], jobs: int, end: float) -> list[str]:
     """Run the tasks that have no result yet, `jobs` at a time; none begins once `time.monotonic()` is `end`.
 
-    Returns what went wrong; such a task has no result, and its row is left out.
+    Returns what went wrong; such a task has no result.
     """
 
     def run_in_time(task: Task) -> str:
@@ -148,7 +163,12 @@ def short_row(setting: Setting) -> Row | None:
         for what, old in facts.items()
     ]
     sizes = {name: abs(a - b) / abs(a) for name, a, b in compared if isinstance(a, float)}
-    moved = [row for row in compared if sizes.get(row[0], row[1] != row[2]) > TOLERANCES["printed"]]
+    # Of nan, no comparison holds.
+    moved = [
+        (name, a, b)
+        for name, a, b in compared
+        if not (sizes[name] <= TOLERANCES["printed"] if name in sizes else a == b)
+    ]
     return {
         "setting": setting.name,
         "torch": new["torch"],
@@ -187,13 +207,7 @@ def table(results: dict) -> str:
         f"Processor: {processor[1]}. Versions: {made}. Chapters: {', '.join(results['chapters'])}.",
         "",
         *_rows("all chapters", results["rows"]),
-        "",
-        "| numbers | largest relative difference in any row | tolerance |",
-        "| --- | ---: | ---: |",
     ]
-    for kind, tolerance in results["tolerances"].items():
-        largest = max((row["largest"][kind] for row in results["rows"]), default=0.0)
-        lines.append(f"| {kind} | {_size(largest)} | {_size(tolerance)} |")
     short = results["short"]
     usual = results["made with"]["torch"]
     named = [
@@ -211,7 +225,13 @@ def table(results: dict) -> str:
         f"Without the grid, the first of these models ends in {ends} different sets of weights under these "
         f"{len(short)} settings.",
         "",
+        "| numbers | largest relative difference in any row of either table | tolerance |",
+        "| --- | ---: | ---: |",
     ]
+    for kind, tolerance in results["tolerances"].items():
+        largest = max((row["largest"].get(kind, 0.0) for row in [*results["rows"], *short]), default=0.0)
+        lines.append(f"| {kind} | {_size(largest)} | {_size(tolerance)} |")
+    lines.append("")
     lines += [f"- Not run: {name}, since {why}." for name, why in results["skipped"].items()]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -253,18 +273,27 @@ def main(arguments: list[str]) -> int:
     # Where nothing says how threads wait, those of two processes would spend each other's time waiting.
     alone = [task for task in tasks if task[0] == plain]
     beside = [task for task in tasks if task[0] != plain]
+    if stale := out_of_step(chapters):
+        print("\n".join(stale), file=sys.stderr)
+        return 2
+    CACHE.mkdir(parents=True, exist_ok=True)
+    CONFIGURATION.write_text(MATPLOTLIBRC, encoding="utf-8")
     end = time.monotonic() + options.minutes * 60
     failed = run_all(alone, 1, end) + run_all(beside, options.jobs, end)
     results = collect(chosen, chapters, processors)
     print(table(results))
-    if not options.only:
+    left = [task for task in tasks if result(task) is None]
+    if options.only or left:
+        print(f"{len(tasks) - len(left)} of {len(tasks)} runs are done; the appendix is left as it is.")
+    else:
         RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8", newline="\n")
         TABLE.write_text(table(results), encoding="utf-8", newline="\n")
     moved = [(row, cell) for key in ("rows", "short") for row in results[key] for cell in row["differing"]]
     for row, cell in moved:
         print(f"{row['setting']}: {cell}: {row['differing'][cell][0]}", file=sys.stderr)
-    print("\n".join(failed), file=sys.stderr)
-    return 1 if moved or failed else 0
+    for fault in failed:
+        print(fault, file=sys.stderr)
+    return 1 if moved or left else 0
 
 
 if __name__ == "__main__":

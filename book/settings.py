@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import os
 import platform
-import re
 import shutil
 import sys
 from dataclasses import dataclass, field
@@ -35,13 +34,32 @@ READERS_OWN = {
     "TZ": "Asia/Kathmandu",
 }
 MATPLOTLIBRC = "figure.figsize: 3, 2\nlines.linewidth: 5\nfont.size: 20\naxes.grid: True\n"
+# Threads that wait for work sleep: more of them than cores would otherwise take each other's time.
+ASLEEP = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_THREAD_TIMEOUT": "4"}
 # Taken away first, so that a setting is what it says.
-STEERING = re.findall(
-    r"\w+",
-    "ATEN_CPU_CAPABILITY DNNL_MAX_CPU_ISA KMP_AFFINITY MKL_CBWR MKL_DYNAMIC MKL_ENABLE_INSTRUCTIONS "
-    "MKL_NUM_THREADS NPY_DISABLE_CPU_FEATURES NPY_ENABLE_CPU_FEATURES OMP_DYNAMIC OMP_NUM_THREADS "
-    "ONEDNN_MAX_CPU_ISA OPENBLAS_CORETYPE OPENBLAS_NUM_THREADS",
-)
+STEERING = {
+    *READERS_OWN,
+    *ASLEEP,
+    "ATEN_CPU_CAPABILITY",
+    "DNNL_MAX_CPU_ISA",
+    "GOMP_CPU_AFFINITY",
+    "KMP_AFFINITY",
+    "KMP_BLOCKTIME",
+    "MATPLOTLIBRC",
+    "MKL_CBWR",
+    "MKL_DYNAMIC",
+    "MKL_ENABLE_INSTRUCTIONS",
+    "MKL_NUM_THREADS",
+    "MKL_THREADING_LAYER",
+    "NPY_DISABLE_CPU_FEATURES",
+    "NPY_ENABLE_CPU_FEATURES",
+    "OMP_DYNAMIC",
+    "OMP_NUM_THREADS",
+    "OMP_PROC_BIND",
+    "ONEDNN_MAX_CPU_ISA",
+    "OPENBLAS_CORETYPE",
+    "OPENBLAS_NUM_THREADS",
+}
 
 
 @dataclass(frozen=True)
@@ -66,7 +84,10 @@ def settings() -> list[Setting]:
     names = ("ATEN_CPU_CAPABILITY", "MKL_CBWR", "NPY_DISABLE_CPU_FEATURES", "OPENBLAS_CORETYPE")
     variables = (*names, "ONEDNN_MAX_CPU_ISA")
     found = [Setting(PLAIN)]
-    found += [Setting(name, dict(zip(variables, values, strict=True))) for name, values in older.items()]
+    found += [
+        Setting(name, dict(zip(variables, values, strict=True)), needs="avx2" if "avx2" in values else "")
+        for name, values in older.items()
+    ]
     found.append(
         Setting(
             "a reader's own thread settings",
@@ -81,6 +102,16 @@ def settings() -> list[Setting]:
             needs="avx512f",
         )
     )
+    # MKL as it chooses by itself here, and as on processors without the newer instructions. The combinations
+    # set MKL_CBWR, which chooses too, but makes MKL's results hang less on threads and on places in memory.
+    found += [
+        Setting(f"MKL's own choice, {_threads(number)}", {"OMP_NUM_THREADS": str(number)})
+        for number in THREADS
+    ]
+    found += [
+        Setting(f"MKL's own choice up to {level}", {"MKL_ENABLE_INSTRUCTIONS": level}, needs=needs)
+        for level, needs in (("SSE4_2", ""), ("AVX2", "avx2"))
+    ]
     product = [
         (i + k + t, aten, mkl, threads)
         for i, aten in enumerate(ATEN)
@@ -88,14 +119,19 @@ def settings() -> list[Setting]:
         for t, threads in enumerate(THREADS)
     ]
     for _, aten, mkl, threads in sorted(product, key=lambda row: row[0] % len(THREADS)):
+        levels = {aten, mkl.lower()}
         found.append(
             Setting(
-                f"ATen {aten}, MKL {mkl}, {threads} thread{'s' * (threads > 1)}",
+                f"ATen {aten}, MKL {mkl}, {_threads(threads)}",
                 {"ATEN_CPU_CAPABILITY": aten, "MKL_CBWR": mkl, "OMP_NUM_THREADS": str(threads)},
-                needs="avx512f" if "512" in aten + mkl else "avx2" if "2" in (aten[-1], mkl[-1]) else "",
+                needs="avx512f" if "avx512" in levels else "avx2" if "avx2" in levels else "",
             )
         )
     return found
+
+
+def _threads(number: int) -> str:
+    return f"{number} thread{'s' * (number > 1)}"
 
 
 def emulated() -> list[Setting]:
@@ -116,18 +152,16 @@ def missing(setting: Setting) -> str:
     return ""
 
 
-def environment(setting: Setting) -> dict[str, str]:
-    """Return the environment to run a setting in."""
+def own(setting: Setting) -> dict[str, str]:
+    """Return the variables that a setting has, but for the path of Matplotlib's configuration."""
+    return {} if setting.name == PLAIN else {**READERS_OWN, **ASLEEP, **setting.variables}
+
+
+def environment(setting: Setting, matplotlibrc: Path) -> dict[str, str]:
+    """Return the environment to run a setting in; the plain one has no `matplotlibrc`."""
     inherited = {name: value for name, value in os.environ.items() if name not in STEERING}
-    if setting.name == PLAIN:
-        return inherited
-    matplotlibrc = ROOT / "_build" / "matrix" / "matplotlibrc"
-    matplotlibrc.parent.mkdir(parents=True, exist_ok=True)
-    matplotlibrc.write_text(MATPLOTLIBRC, encoding="utf-8")
-    # Threads that wait for work sleep: more of them than cores would otherwise take each other's time.
-    asleep = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_THREAD_TIMEOUT": "4"}
-    fixed = {"MATPLOTLIBRC": str(matplotlibrc), **asleep}
-    return {**inherited, **READERS_OWN, **fixed, **setting.variables}
+    configured = {} if setting.name == PLAIN else {"MATPLOTLIBRC": str(matplotlibrc)}
+    return {**inherited, **configured, **own(setting)}
 
 
 @functools.cache

@@ -32,10 +32,9 @@ def error(ename="ValueError", evalue="bad"):
 SAME = [
     pytest.param([stream("a 1\n")], [stream("a 1\n")], id="equal text"),
     pytest.param([stream("a 1\nb 2\n")], [stream("a 1\n"), stream("b 2\n")], id="stream in two pieces"),
-    pytest.param([stream("loss 1.2345678901")], [stream("loss 1.2345678902")], id="float within tolerance"),
+    pytest.param([stream("0.6000000000000001")], [stream("0.6000000000000002")], id="last digit of all"),
     pytest.param([result("-0.0")], [result("0.0")], id="zero of either sign"),
     pytest.param([figure([3.0, 2.0, 1.0])], [figure([3.0, 2.0, 1.000009])], id="curve within tolerance"),
-    pytest.param([figure([3.0, 0.0])], [figure([3.0, 1e-12])], id="rounding noise at zero"),
     pytest.param([figure([1.0])], [figure([1.0], png="iVBP")], id="another PNG of the same numbers"),
     pytest.param([figure(["nan", 1.0])], [figure(["nan", 1.0])], id="points without a number"),
     pytest.param([error()], [{**error(), "traceback": []}], id="another traceback"),
@@ -45,13 +44,6 @@ SAME = [
         [stream(f"a{measured(12.2, 's'):>20}|")],
         id="measured values in a column",
     ),
-    pytest.param(
-        [figure([1.0], alt="up to 0.1234")],
-        [figure([1.0], alt="up to 0.1235")],
-        id="last digit in a figure's description",
-    ),
-    pytest.param([figure([3.0, 0.0, "nan"])], [figure([3.0, 1e-12, "nan"])], id="noise beside no number"),
-    pytest.param([figure([[3.0], [0.0]])], [figure([[3.0], [1e-12]])], id="noise in a row of its own"),
     pytest.param([data([1, {"a": 2}])], [data([1, {"a": 2}])], id="equal JSON"),
     pytest.param([data(None)], [data(None)], id="JSON null"),
 ]
@@ -59,7 +51,7 @@ SAME = [
 DIFFERENT = [
     pytest.param([stream("12 words")], [stream("13 words")], id="integer"),
     pytest.param([stream("1")], [stream("1.0")], id="integer against float"),
-    pytest.param([stream("loss 1.23456789")], [stream("loss 1.23456790")], id="float beyond tolerance"),
+    pytest.param([stream("loss 1.23456789012")], [stream("loss 1.23456789013")], id="float beyond tolerance"),
     pytest.param([stream("the tide clock")], [stream("the time clock")], id="generated text"),
     pytest.param([stream("a\n")], [stream("a \n")], id="one space"),
     pytest.param([stream("x 1")], [stream("x -1")], id="sign"),
@@ -67,6 +59,11 @@ DIFFERENT = [
     pytest.param([figure([3.0, 2.0, 1.0])], [figure([3.0, 2.02, 1.0])], id="one point moved by 1 %"),
     pytest.param([figure([3.0, 2.0, 0.01])], [figure([3.0, 2.0, 0.0101])], id="a small point moved by 1 %"),
     pytest.param([figure([3.0, 1.0])], [figure([3.0, 1.00002])], id="two units in the sixth digit"),
+    pytest.param([figure([3.0, 1e-25])], [figure([3.0, 2e-25])], id="a point on a logarithmic axis"),
+    pytest.param(
+        [figure([[1, 60], [1.0, 1e-12]])], [figure([[1, 60], [1.0, 1e-9]])], id="in a row of its own"
+    ),
+    pytest.param([figure([3.0, 0.0])], [figure([3.0, 1e-17])], id="zero against nearly zero"),
     pytest.param([figure([3.0, 2.0])], [figure([3.0, 2.0, 1.0])], id="one point more"),
     pytest.param([figure([3.0])], [figure([3.0], label="accuracy")], id="axis label"),
     pytest.param([figure([3.0], alt="up")], [figure([3.0], alt="down")], id="description"),
@@ -87,7 +84,7 @@ DIFFERENT = [
     pytest.param([figure([20000])], [figure([20001])], id="integer in a series"),
     pytest.param([figure([1.0])], [figure([True])], id="truth value in a series"),
     pytest.param(
-        [figure([1.0], alt="up to 0.123")], [figure([1.0], alt="up to 0.133")], id="number in description"
+        [figure([1.0], alt="up to 0.1234")], [figure([1.0], alt="up to 0.1235")], id="number in description"
     ),
     pytest.param([figure([1.0])], [figure([1.0], picture="")], id="empty picture"),
     pytest.param([figure([1.0])], [figure([1.0], png="")], id="empty PNG"),
@@ -141,9 +138,9 @@ def test_equal_outputs_deviate_nowhere():
 @pytest.mark.parametrize(
     ("recorded", "new", "kind", "size"),
     [
-        (stream("0.5 1.0"), stream("0.5 1.0000000001"), "printed", 1e-10),
+        (stream("0.5 1.0"), stream("0.5 1.000000000000001"), "printed", 1.11e-15),
         (figure([4.0]), figure([4.000004]), "series", 1e-6),
-        (figure([1.0], alt="up to 0.5"), figure([1.0], alt="up to 0.5001"), "description", 2e-4),
+        (figure([1.0], alt="up to 0.5"), figure([1.0], alt="up to 0.500000000000001"), "printed", 2e-15),
     ],
 )
 def test_a_number_within_tolerance_deviates_by_its_relative_size(recorded, new, kind, size):
@@ -157,8 +154,3 @@ def test_words_deviate_without_bound():
     (found,) = deviations([stream("tide")], [stream("time")])
     assert found.size == float("inf")
     assert found.kind == ""
-
-
-def test_noise_at_zero_is_measured_against_the_figure():
-    (found,) = deviations([figure([3.0, 0.0])], [figure([3.0, 1e-12])])
-    assert found.size < TOLERANCES["series"]

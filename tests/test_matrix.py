@@ -1,11 +1,15 @@
 import json
+import math
 from itertools import combinations, product
+from pathlib import Path
 
 import pytest
 from small_course import chapter
 
-from book import matrix, settings
+from book import matrix, provenance, settings
+from book.compare import TOLERANCES
 from book.matrix import RESULTS, TABLE, short_row, table
+from book.notebooks import sources
 from book.settings import ATEN, MKL, PLAIN, THREADS, Setting, environment, missing
 
 NAMES = ("ATEN_CPU_CAPABILITY", "MKL_CBWR", "OMP_NUM_THREADS")
@@ -49,15 +53,30 @@ def test_settings_have_names_of_their_own():
     assert len(set(names)) == len(names)
 
 
-def test_the_plain_setting_takes_away_what_steers_the_libraries(monkeypatch):
-    monkeypatch.setenv("MKL_CBWR", "COMPATIBLE")
-    assert "MKL_CBWR" not in environment(Setting(PLAIN))
+@pytest.mark.parametrize("name", ["MKL_CBWR", "OMP_WAIT_POLICY", "MATPLOTLIBRC", "TZ"])
+def test_the_plain_setting_takes_away_what_steers_the_libraries(name, monkeypatch):
+    monkeypatch.setenv(name, "COMPATIBLE")
+    assert name not in environment(Setting(PLAIN), Path("rc"))
 
 
 def test_a_setting_comes_over_the_reader_s_own_variables(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    found = environment(Setting("four", {"OMP_NUM_THREADS": "4"}))
-    assert (found["OMP_NUM_THREADS"], found["LC_ALL"]) == ("4", "C")
+    found = environment(Setting("four", {"OMP_NUM_THREADS": "4"}), Path("rc"))
+    assert (found["OMP_NUM_THREADS"], found["LC_ALL"], found["MATPLOTLIBRC"]) == ("4", "C", "rc")
+
+
+@pytest.mark.parametrize(
+    ("name", "needs"),
+    [
+        ("as on a Haswell", "avx2"),
+        ("as on a Nehalem", ""),
+        ("ATen default, MKL SSE4_2, 1 thread", ""),
+        ("ATen default, MKL AVX2, 1 thread", "avx2"),
+        ("ATen avx2, MKL AVX512, 1 thread", "avx512f"),
+    ],
+)
+def test_a_setting_needs_no_more_than_it_uses(name, needs):
+    assert [s.needs for s in settings.settings() if s.name == name] == [needs]
 
 
 def test_a_processor_without_the_feature_is_told(monkeypatch):
@@ -74,15 +93,17 @@ def test_equal_short_trainings_have_no_difference(compared):
     assert (row["cells"], row["differing"], row["largest"]["printed"]) == (3, {}, 0)
 
 
-@pytest.mark.parametrize("moved", [{"weights": "ba"}, {"text": "the time"}, {"perplexity": 9.6}])
+@pytest.mark.parametrize(
+    "moved", [{"weights": "ba"}, {"text": "the time"}, {"perplexity": 9.6}, {"perplexity": math.nan}]
+)
 def test_a_short_training_that_moved_is_named(moved, compared):
     assert list(compared(shorts(), shorts(**moved))["differing"]) == [f"scratch, {next(iter(moved))}"]
 
 
 def test_last_bits_of_a_perplexity_are_measured_and_allowed(compared):
-    row = compared(shorts(), shorts(perplexity=9.5 * (1 + 1e-12)))
+    row = compared(shorts(), shorts(perplexity=math.nextafter(9.5, 10)))
     assert row["differing"] == {}
-    assert row["largest"]["printed"] == pytest.approx(1e-12, rel=1e-3)
+    assert row["largest"]["printed"] == pytest.approx(math.ulp(9.5) / 9.5)
 
 
 PART = ("--only", "tiny", "no variable", "avx2, MKL SSE4_2, 1")
@@ -125,6 +146,57 @@ def test_an_interrupted_run_goes_on_where_it_stopped(outcome, course):
     assert again.returncode == 1
 
 
+def test_an_unfinished_run_leaves_the_appendix_as_it_is(outcome, course):
+    done = course.run("python", "-m", "book.matrix", "--minutes", "0")
+    assert "runs are done; the appendix is left as it is." in done.stdout
+    assert done.returncode == 1
+    assert not (course.root / "appendix" / "matrix.json").exists()
+
+
+def test_a_recording_out_of_step_is_refused(outcome, course):
+    path = course.root / "chapters" / "tiny.md"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("0.25", "0.5"), encoding="utf-8")
+    done = course.run("python", "-m", "book.matrix", *PART)
+    path.write_text(text, encoding="utf-8")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "tiny: the chapter's code changed: run `make record` first\n",
+    )
+
+
+def test_a_result_is_kept_while_what_decides_it_is_the_same():
+    task = settings.settings()[1], "rnn"
+    before = matrix.kept(task)
+    matrix.basis.cache_clear()
+    assert matrix.kept(task) == before
+
+
+@pytest.mark.parametrize(
+    ("work", "name", "other"),
+    [
+        *product(
+            ("rnn", matrix.SHORT),
+            ("matrix.MATPLOTLIBRC", "settings.READERS_OWN", "settings.ASLEEP"),
+            ({"LC_ALL": "C.UTF-8"},),
+        ),
+        ("rnn", "matrix.cpu", lambda: ("another", frozenset())),
+        ("rnn", "provenance.installed_versions", lambda: {"torch": "1.0"}),
+        ("rnn", "matrix.inspect.getsource", lambda _module: "pass"),
+        (matrix.SHORT, "provenance.digest", lambda _path: "another"),
+    ],
+)
+def test_a_result_is_not_kept_after_a_change_of_what_decides_it(work, name, other, monkeypatch):
+    task = settings.settings()[1], work
+    matrix.basis.cache_clear()
+    before = matrix.kept(task)
+    monkeypatch.setattr(f"book.{name}", other)
+    matrix.basis.cache_clear()
+    after = matrix.kept(task)
+    matrix.basis.cache_clear()
+    assert after != before
+
+
 def test_appendix_table_is_made_from_the_results():
     assert TABLE.read_text(encoding="utf-8") == table(json.loads(RESULTS.read_text(encoding="utf-8")))
 
@@ -132,3 +204,24 @@ def test_appendix_table_is_made_from_the_results():
 def test_appendix_results_have_no_differing_cell():
     results = json.loads(RESULTS.read_text(encoding="utf-8"))
     assert [row for row in [*results["rows"], *results["short"]] if row["differing"]] == []
+
+
+def test_appendix_results_have_a_row_for_each_setting_that_can_be_run():
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    chapters = [s.name for s in settings.settings()]
+    for key, names in (("rows", chapters), ("short", [*chapters, *(s.name for s in settings.emulated())])):
+        assert [row["setting"] for row in results[key]] == [n for n in names if n not in results["skipped"]]
+
+
+@pytest.mark.parametrize("kind", TOLERANCES)
+def test_tolerances_are_hardly_more_than_what_was_measured(kind):
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    largest = max(row["largest"].get(kind, 0) for row in [*results["rows"], *results["short"]])
+    assert largest <= TOLERANCES[kind] < 20 * largest
+
+
+def test_appendix_results_are_of_the_chapters_versions_and_tolerances_of_today():
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    assert results["chapters"] == [path.stem for path in sources()]
+    assert results["made with"].items() >= provenance.pinned_versions().items()
+    assert results["tolerances"] == TOLERANCES
