@@ -214,13 +214,16 @@ def table(results: dict) -> str:
         {**row, "setting": f"{row['setting']}, torch {row['torch']}"} if row["torch"] != usual else row
         for row in short
     ]
+    differing = sum(len(row["differing"]) for row in short)
     ends = len({row["without the grid"] for row in short})
     lines += [
         "",
         "The short training holds four models: the hash of the final weights and the generated text must be "
         "equal, the held-out perplexity within the tolerance of printed numbers.",
         "",
+        f":::{{dropdown}} The short training under {len(short)} settings: values that differ, {differing}",
         *_rows("the short training", named),
+        ":::",
         "",
         f"Without the grid, the first of these models ends in {ends} different sets of weights under these "
         f"{len(short)} settings.",
