@@ -255,7 +255,7 @@ def _size(value: float) -> str:
 def main(arguments: list[str]) -> int:
     """Run, print the table, and return 1 if a cell differed."""
     parser = argparse.ArgumentParser(prog="python -m book.matrix")
-    parser.add_argument("--only", nargs="+", default=[], help="words in the names of chapters and settings")
+    parser.add_argument("--only", nargs="+", default=[], help="names of chapters, words of settings")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin nothing after this time")
     parser.add_argument("--jobs", type=int, default=2, help="how many to run at a time")
     options = parser.parse_args(arguments)
@@ -263,6 +263,9 @@ def main(arguments: list[str]) -> int:
     every = [path.stem for path in sources()]
     named = [name for name in every if name in options.only]
     words = [word for word in options.only if word not in every]
+    for word in words:
+        if not any(word in setting.name for setting in [*settings(), *emulated()]):
+            parser.error(f"--only: {word!r} is no chapter ({', '.join(every)}), and in no setting's name")
 
     def picked(among: list[Setting]) -> list[Setting]:
         return [s for s in among if not words or any(word in s.name for word in words)]

@@ -295,6 +295,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin nothing after this time")
     parser.add_argument("--jobs", type=int, default=2, help="how many to run at a time")
     options = parser.parse_args(arguments)
+    every = [name_of(path) for path in to_plant_in()]
+    for name in options.only:
+        if name not in every:
+            parser.error(f"--only: {name!r} is no module to plant faults in ({', '.join(every)})")
     chosen = [path for path in to_plant_in() if not options.only or name_of(path) in options.only]
     planted = [fault for path in chosen for fault in faults(path, PACKAGE, PER_MODULE)]
     run_all(planted, chosen, options.jobs, options.minutes * 60)

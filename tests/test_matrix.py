@@ -153,6 +153,13 @@ def test_an_unfinished_run_leaves_the_appendix_as_it_is(outcome, course):
     assert not (course.root / "appendix" / "matrix.json").exists()
 
 
+@pytest.mark.parametrize("word", ["chapters/rnn.md", "avx1024"])
+def test_a_word_that_is_of_nothing_is_named(word, capsys):
+    with pytest.raises(SystemExit):
+        matrix.main(["--only", "rnn", word])
+    assert f"--only: {word!r} is no chapter (bptt-vanilla, bptt, " in capsys.readouterr().err
+
+
 def test_a_recording_out_of_step_is_refused(outcome, course):
     path = course.root / "chapters" / "tiny.md"
     text = path.read_text(encoding="utf-8")

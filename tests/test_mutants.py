@@ -237,3 +237,9 @@ def test_appendix_results_meet_the_target():
 
 def test_appendix_table_is_made_from_the_results():
     assert TABLE.read_text(encoding="utf-8") == table(json.loads(RESULTS.read_text(encoding="utf-8")))
+
+
+def test_a_module_that_is_none_is_named(capsys):
+    with pytest.raises(SystemExit):
+        mutants.main(["--only", "measure", "d2lrnn/text.py"])
+    assert "--only: 'd2lrnn/text.py' is no module to plant faults in (__init__, " in capsys.readouterr().err
