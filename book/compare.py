@@ -144,9 +144,12 @@ def _compare_text(old: str, new: str) -> list[Deviation]:
         return [_words(old, new)]
     found = []
     for a, b in zip(_NUMBER.findall(old), _NUMBER.findall(new), strict=True):
-        if not (_INTEGER.fullmatch(a) or _INTEGER.fullmatch(b)):
-            found += _numbers("printed", float(a), float(b))
-        elif a != b:
+        floats = not (_INTEGER.fullmatch(a) or _INTEGER.fullmatch(b))
+        if floats and (float(a) != float(b) or float(a) == 0):
+            # With the text itself: a float has lost its last zeros.
+            line = f"recorded {a}, got {b}"
+            found += [replace(one, line=line) for one in _numbers("printed", float(a), float(b))]
+        elif a != b:  # integers, or a float written another way
             found.append(Deviation(f"recorded {a}, got {b}"))
     return found
 

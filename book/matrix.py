@@ -4,7 +4,7 @@ Usage: python -m book.matrix [--only WORD ...] [--minutes M] [--jobs N]
 
 Each chapter runs in a fresh process under each of `settings`. What was run is kept in _build/matrix, so that
 an interrupted run goes on; once all is done, appendix/matrix.json and appendix/matrix.md are written. With
---only, just the chapters named and the settings whose names hold one of the words are run, and the table is
+--only, just the chapters named and the settings whose names hold all other words are run, and the table is
 printed only. The short training runs unless a chapter is named.
 """
 
@@ -206,9 +206,26 @@ def table(results: dict) -> str:
     lines = [
         f"Processor: {processor[1]}. Versions: {made}. Chapters: {', '.join(results['chapters'])}.",
         "",
-        *_rows("all chapters", "cells", results["rows"]),
+        *_rows("cells", results["rows"]),
+        "",
+        *_short_part(results),
+        "| numbers | largest in any row | tolerance |",
+        "| --- | ---: | ---: |",
     ]
+    every = [*results["rows"], *results["short"]]
+    for kind, tolerance in results["tolerances"].items():
+        largest = max((row["largest"].get(kind, 0.0) for row in every), default=0.0)
+        lines.append(f"| {kind} | {_size(largest)} | {_size(tolerance)} |")
+    lines.append("")
+    lines += [f"- Not run: {name}, since {why}." for name, why in results["skipped"].items()]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _short_part(results: dict) -> list[str]:
+    """Return the lines on the short training; none if it was not run."""
     short = results["short"]
+    if not short:
+        return []
     usual = results["made with"]["torch"]
     named = [
         {**row, "setting": f"{row['setting']}, torch {row['torch']}"} if row["torch"] != usual else row
@@ -216,31 +233,22 @@ def table(results: dict) -> str:
     ]
     differing = sum(len(row["differing"]) for row in short)
     ends = len({row["without the grid"] for row in short})
-    lines += [
-        "",
+    return [
         "The short training holds four models: the hash of the final weights and the generated text must be "
         "equal, the held-out perplexity within the tolerance of printed numbers.",
         "",
         f":::{{dropdown}} The short training under {len(short)} settings: values that differ, {differing}",
-        *_rows("the short training", "values", named),
+        *_rows("values", named),
         ":::",
         "",
         f"Without the grid, the first of these models ends in {ends} different sets of weights under these "
         f"{len(short)} settings.",
         "",
-        "| numbers | largest in any row | tolerance |",
-        "| --- | ---: | ---: |",
     ]
-    for kind, tolerance in results["tolerances"].items():
-        largest = max((row["largest"].get(kind, 0.0) for row in [*results["rows"], *short]), default=0.0)
-        lines.append(f"| {kind} | {_size(largest)} | {_size(tolerance)} |")
-    lines.append("")
-    lines += [f"- Not run: {name}, since {why}." for name, why in results["skipped"].items()]
-    return "\n".join(lines).rstrip() + "\n"
 
 
-def _rows(title: str, counted: str, rows: list[dict]) -> list[str]:
-    head = [title, counted, "differ", "largest"]  # short, so that a name fits beside them
+def _rows(counted: str, rows: list[dict]) -> list[str]:
+    head = ["setting", counted, "differ", "largest"]  # short, so that a name fits beside them
     body = [
         [row["setting"], f"{row['cells']:,}", f"{len(row['differing'])}", _size(max(row["largest"].values()))]
         for row in rows
@@ -263,29 +271,27 @@ def main(arguments: list[str]) -> int:
     every = [path.stem for path in sources()]
     named = [name for name in every if name in options.only]
     words = [word for word in options.only if word not in every]
-    for word in words:
-        if not any(word in setting.name for setting in [*settings(), *emulated()]):
-            parser.error(f"--only: {word!r} is no chapter ({', '.join(every)}), and in no setting's name")
 
     def picked(among: list[Setting]) -> list[Setting]:
-        return [s for s in among if not words or any(word in s.name for word in words)]
+        return [s for s in among if all(word in s.name for word in words)]
 
+    if not picked([*settings(), *emulated()]):
+        parser.error(
+            f"--only: {' '.join(words)!r} is no chapter ({', '.join(every)}), and in no setting's name"
+        )
     chapters, chosen = named or every, picked(settings())
     processors = [] if named else picked(emulated())
     plain = settings()[0]  # which the short training is held against
     short = [] if named else [plain, *(s for s in [*chosen, *processors] if s != plain)]
     tasks = [(s, SHORT) for s in short if not missing(s)]
     tasks += [(s, name) for s in chosen if not missing(s) for name in chapters]
-    # Where nothing says how threads wait, those of two processes would spend each other's time waiting.
-    alone = [task for task in tasks if task[0] == plain]
-    beside = [task for task in tasks if task[0] != plain]
     if stale := out_of_step(chapters):
         print("\n".join(stale), file=sys.stderr)
         return 2
     CACHE.mkdir(parents=True, exist_ok=True)
     CONFIGURATION.write_text(MATPLOTLIBRC, encoding="utf-8")
     end = time.monotonic() + options.minutes * 60
-    failed = run_all(alone, 1, end) + run_all(beside, options.jobs, end)
+    failed = run_all(tasks, options.jobs, end)
     results = collect(chosen, chapters, processors)
     print(table(results))
     left = [task for task in tasks if result(task) is None]

@@ -23,9 +23,15 @@ REPOSITORY = _CONFIG["repository"]["url"]  # "" as long as there is none
 
 
 def use_this_checkout() -> None:
-    """Let the kernels that this process starts import d2lrnn from here, whatever is installed."""
+    """Let the kernels that this process starts import d2lrnn from here, whatever is installed.
+
+    Their threads sleep while they wait, unless the environment says otherwise: more of them than cores would
+    take each other's time.
+    """
     paths = [str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # OpenBLAS's own; 4 is the shortest
 
 
 def sources() -> list[Path]:

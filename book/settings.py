@@ -90,7 +90,7 @@ def settings() -> list[Setting]:
     ]
     found.append(
         Setting(
-            "a reader's own thread settings",
+            "thread settings of a reader",
             {
                 "KMP_AFFINITY": "disabled",
                 "MKL_DYNAMIC": "FALSE",
@@ -105,11 +105,10 @@ def settings() -> list[Setting]:
     # MKL as it chooses by itself here, and as on processors without the newer instructions. The combinations
     # set MKL_CBWR, which chooses too, but makes MKL's results hang less on threads and on places in memory.
     found += [
-        Setting(f"MKL's own choice, {_threads(number)}", {"OMP_NUM_THREADS": str(number)})
-        for number in THREADS
+        Setting(f"no MKL_CBWR, {_threads(number)}", {"OMP_NUM_THREADS": str(number)}) for number in THREADS
     ]
     found += [
-        Setting(f"MKL's own choice up to {level}", {"MKL_ENABLE_INSTRUCTIONS": level}, needs=needs)
+        Setting(f"no MKL_CBWR, MKL up to {level}", {"MKL_ENABLE_INSTRUCTIONS": level}, needs=needs)
         for level, needs in (("SSE4_2", ""), ("AVX2", "avx2"))
     ]
     product = [

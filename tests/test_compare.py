@@ -51,6 +51,8 @@ SAME = [
 DIFFERENT = [
     pytest.param([stream("12 words")], [stream("13 words")], id="integer"),
     pytest.param([stream("1")], [stream("1.0")], id="integer against float"),
+    pytest.param([stream("0.90")], [stream("0.9")], id="one digit less"),
+    pytest.param([stream("+1.0")], [stream("1.0")], id="no plus"),
     pytest.param([stream("loss 1.23456789012")], [stream("loss 1.23456789013")], id="float beyond tolerance"),
     pytest.param([stream("the tide clock")], [stream("the time clock")], id="generated text"),
     pytest.param([stream("a\n")], [stream("a \n")], id="one space"),
@@ -148,6 +150,10 @@ def test_a_number_within_tolerance_deviates_by_its_relative_size(recorded, new, 
     assert found.kind == kind
     assert found.size == pytest.approx(size, rel=1e-3)
     assert found.allowed == TOLERANCES[kind] > found.size
+
+
+def test_a_printed_float_is_told_as_it_was_printed():
+    assert differences([stream("loss 0.91")], [stream("loss 0.90")])[0].endswith("recorded 0.91, got 0.90")
 
 
 def test_words_deviate_without_bound():

@@ -106,7 +106,7 @@ def test_last_bits_of_a_perplexity_are_measured_and_allowed(compared):
     assert row["largest"]["printed"] == pytest.approx(math.ulp(9.5) / 9.5)
 
 
-PART = ("--only", "tiny", "no variable", "avx2, MKL SSE4_2, 1")
+PART = ("--only", "tiny", "ATen", "avx2,", "MKL", "SSE4_2,", "1", "thread")
 
 
 @pytest.fixture(scope="module")
@@ -130,9 +130,19 @@ def test_a_cell_that_does_not_is_not(outcome):
     assert "tiny, cell 3" not in outcome.stderr
 
 
-def test_each_row_counts_all_cells(outcome):
-    assert "| no variable set | 4 | 0 | 0 |" in outcome.stdout
+def test_each_row_counts_all_cells(outcome, course):
     assert "| ATen avx2, MKL SSE4_2, 1 thread | 4 | 1 | 0 |" in outcome.stdout
+    plain = course.run("python", "-m", "book.matrix", "--only", "tiny", "variable")
+    assert (plain.returncode, plain.stderr) == (0, "")
+    assert "| no variable set | 4 | 0 | 0 |" in plain.stdout
+
+
+def test_all_words_of_a_name_pick_one_setting(outcome):
+    assert outcome.stdout.count("| 4 |") == 1
+
+
+def test_of_the_short_training_nothing_is_said_where_it_was_not_run(outcome):
+    assert "short training" not in outcome.stdout
 
 
 def test_a_part_of_the_matrix_leaves_the_appendix_as_it_is(outcome, course):
@@ -141,8 +151,8 @@ def test_a_part_of_the_matrix_leaves_the_appendix_as_it_is(outcome, course):
 
 def test_an_interrupted_run_goes_on_where_it_stopped(outcome, course):
     again = course.run("python", "-m", "book.matrix", *PART)
-    assert "tiny, no variable set: " in outcome.stdout
-    assert "tiny, no variable set: " not in again.stdout
+    assert "tiny, ATen avx2, MKL SSE4_2, 1 thread: " in outcome.stdout
+    assert "tiny, ATen avx2, MKL SSE4_2, 1 thread: " not in again.stdout
     assert again.returncode == 1
 
 

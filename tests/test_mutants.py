@@ -239,6 +239,12 @@ def test_appendix_table_is_made_from_the_results():
     assert TABLE.read_text(encoding="utf-8") == table(json.loads(RESULTS.read_text(encoding="utf-8")))
 
 
+def test_explanations_of_what_was_not_judged_are_no_complaint(monkeypatch):
+    monkeypatch.setattr(mutants, "run_all", lambda *_: None)
+    monkeypatch.setattr(mutants, "collect", lambda _planted: [row(UNIT, "measure.py: x -> y")])
+    assert mutants.main(["--only", "measure"]) == 0
+
+
 def test_a_module_that_is_none_is_named(capsys):
     with pytest.raises(SystemExit):
         mutants.main(["--only", "measure", "d2lrnn/text.py"])
