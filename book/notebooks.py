@@ -22,16 +22,20 @@ CELL_TIMEOUT = int(_CONFIG["execute"]["timeout"])  # seconds
 REPOSITORY = _CONFIG["repository"]["url"]  # "" as long as there is none
 
 
+# Threads that wait for work sleep: more of them than cores would otherwise take each other's time. OpenBLAS
+# has a number of its own, of which 4 is the least.
+ASLEEP = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_THREAD_TIMEOUT": "4"}
+
+
 def use_this_checkout() -> None:
     """Let the kernels that this process starts import d2lrnn from here, whatever is installed.
 
-    Their threads sleep while they wait, unless the environment says otherwise: more of them than cores would
-    take each other's time.
+    Their waiting threads sleep, unless the environment says otherwise.
     """
     paths = [str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # OpenBLAS's own; 4 is the shortest
+    for name, value in ASLEEP.items():
+        os.environ.setdefault(name, value)
 
 
 def sources() -> list[Path]:

@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from book.notebooks import ROOT
+from book.notebooks import ASLEEP, ROOT
 
 ATEN = ("default", "avx2", "avx512")
 THREADS = (1, 2, 4)
@@ -34,8 +34,6 @@ READERS_OWN = {
     "TZ": "Asia/Kathmandu",
 }
 MATPLOTLIBRC = "figure.figsize: 3, 2\nlines.linewidth: 5\nfont.size: 20\naxes.grid: True\n"
-# Threads that wait for work sleep: more of them than cores would otherwise take each other's time.
-ASLEEP = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_THREAD_TIMEOUT": "4"}
 # Taken away first, so that a setting is what it says.
 STEERING = {
     *READERS_OWN,

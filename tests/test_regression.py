@@ -1,8 +1,12 @@
 """The regression as a maintainer meets it: chapters are recorded, something moves, and pytest is run."""
 
+import os
+
 import nbformat
 import pytest
 from small_course import chapter
+
+from book.notebooks import use_this_checkout
 
 CURVE = """\
 from d2lrnn import plot_curves
@@ -85,6 +89,14 @@ def tampered(recorded, untouched):
     nbformat.write(notebook, path)
     yield recorded.regress()
     path.write_bytes(before)
+
+
+def test_waiting_threads_of_kernels_sleep_unless_told_otherwise(monkeypatch):
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    monkeypatch.setenv("OPENBLAS_THREAD_TIMEOUT", "20")
+    monkeypatch.setenv("PYTHONPATH", "")
+    use_this_checkout()
+    assert (os.environ["OMP_WAIT_POLICY"], os.environ["OPENBLAS_THREAD_TIMEOUT"]) == ("PASSIVE", "20")
 
 
 def test_a_recording_that_holds_passes(untouched):
