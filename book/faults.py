@@ -38,11 +38,6 @@ class Fault:
     code: str
 
     @property
-    def module_name(self) -> str:
-        """The module's name within the package, as "text" or "check.text"."""
-        return self.module.removesuffix(".py").replace("/", ".")
-
-    @property
     def name(self) -> str:
         """What tells the fault from others, also after changes elsewhere in the module."""
         return f"{self.module}: {self.before} -> {self.after}"

@@ -65,6 +65,11 @@ def to_plant_in() -> list[Path]:
     return sorted([*PACKAGE.glob("*.py"), *PACKAGE.glob("check/_*.py")])
 
 
+def module_of(fault: Fault) -> str:
+    """Return the name of the module that a fault is in."""
+    return name_of(PACKAGE / fault.module)
+
+
 class Copies:
     """Copies of the project outside of it, one for each job, to plant faults in."""
 
@@ -148,7 +153,7 @@ def differing_chapter(copy: Path, chapters: list[str]) -> str | None:
 
 def judge(fault: Fault, copies: Copies) -> tuple[str, str]:
     """Return what catches a fault: UNIT, REGRESSION or NOTHING, and the test's or the chapter's name."""
-    module = fault.module_name
+    module = module_of(fault)
     with copies.planted(fault) as copy:
         if test := failing_test(copy, unit_tests(module)):
             return UNIT, test
@@ -159,7 +164,7 @@ def judge(fault: Fault, copies: Copies) -> tuple[str, str]:
 
 def kept(fault: Fault) -> Path:
     """Return where a fault's result is kept; the name has a hash of the package's code."""
-    return CACHE / f"{fault.module_name}-{_hash(fault.name)}.json"
+    return CACHE / f"{module_of(fault)}-{_hash(fault.name)}.json"
 
 
 def _hash(*inputs: str) -> str:
@@ -172,7 +177,7 @@ def deciding(fault: Fault, by: str, what: str) -> dict[str, str]:
 
     A fault that a unit test catches is caught as long as that test's file is the same, whatever the others.
     """
-    module = fault.module_name
+    module = module_of(fault)
     files = [*unit_tests(module), *(f"chapters/{name}.ipynb" for name in chapters_of(module)), *COMPARING]
     caught = what.partition("::")[0]
     if by == UNIT and caught in files:

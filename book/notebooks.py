@@ -21,7 +21,6 @@ _CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
 CELL_TIMEOUT = int(_CONFIG["execute"]["timeout"])  # seconds
 REPOSITORY = _CONFIG["repository"]["url"]  # "" as long as there is none
 
-
 # Threads that wait for work sleep: more of them than cores would otherwise take each other's time. OpenBLAS
 # has a number of its own, of which 4 is the least.
 ASLEEP = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_THREAD_TIMEOUT": "4"}
