@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-import heapq
+import os
 import re
-from collections import Counter, defaultdict
+import warnings
+from collections import Counter
 from collections.abc import Iterable
-from itertools import pairwise
+from typing import cast
 
-from d2lrnn._checks import index, integer, ordered, string
+from d2lrnn import _codec, _pairs
+from d2lrnn._checks import index, integer, listed, ordered, short, string
 
-Pair = tuple[int, int]
+Pair = _pairs.Pair
 
 # A piece is a word or a run of symbols with the space before it, or whitespace. No merge crosses pieces.
-# 64 characters at most, so that a text without spaces is not one piece, which each merge would go through.
-_PIECE = re.compile(r" ?\w{1,64}| ?[^\w\s]{1,64}|\s{1,64}(?!\S)|\s")
+# 64 characters at most, so that a text without spaces is not one piece, to be kept whole with its ids.
+PIECE = re.compile(r" ?\w{1,64}| ?[^\w\s]{1,64}|\s{1,64}(?!\S)|\s")
+
+_REMEMBERED = 2**16  # pieces whose ids are kept, of at most so many characters: longer ones hardly return
+_SHORT = 32
 
 
 class BPETokenizer:
     """Cut text into subwords by byte-pair encoding.
 
     Ids 0 to 255 are the bytes, so that any text can be encoded; id 256 + i is what merge i makes of two ids.
+    Tokenizers with the same merges are equal.
 
     Parameters
     ----------
@@ -44,9 +50,9 @@ class BPETokenizer:
         self._bytes = [bytes([byte]) for byte in range(256)]
         self._ids: dict[Pair, int] = {}  # what a pair becomes, in the order learnt
         self._encoded: dict[str, list[int]] = {}  # pieces met so far
-        for n, pair in enumerate(ordered("merges", merges, "a list of pairs of ids")):
+        for n, pair in enumerate(ordered("merges", listed("merges", merges), "a list of pairs of ids")):
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-                raise TypeError(f"merges[{n}] must be a pair of ids, got {pair!r}")
+                raise TypeError(f"merges[{n}] must be a pair of ids, got {short(pair)}")
             left, right = (index(f"id in merges[{n}]", i, len(self)) for i in pair)
             if (left, right) in self._ids:
                 raise ValueError(f"merges must be distinct, got {(left, right)} again")
@@ -58,7 +64,7 @@ class BPETokenizer:
         """Learn merges from a text: over and over, the most frequent pair of neighbours becomes an id.
 
         Of equally frequent pairs, the one with the lowest ids is merged. Pairs are counted over the distinct
-        words, and only those that a merge changes are counted again.
+        words, and after a merge only those beside it are counted again.
 
         Parameters
         ----------
@@ -70,53 +76,44 @@ class BPETokenizer:
         Returns
         -------
         BPETokenizer
-            The tokenizer.
+            The tokenizer. It has fewer ids if every piece of the text is one id before; a warning says so.
 
         Raises
         ------
         ValueError
-            If `vocab_size` is below 256, or so large that no pair is left to merge.
+            If `vocab_size` is below 256, or if `text` holds a lone surrogate.
+        TypeError
+            If `text` is not a str, or if `vocab_size` is not an integer.
+
+        Warns
+        -----
+        UserWarning
+            If no pair is left to merge before there are `vocab_size` ids.
         """
-        integer("vocab_size", vocab_size, minimum=256)
-        freqs = Counter(_pieces(text))
-        pieces = {piece: list(piece.encode()) for piece in freqs}
-        counts: Counter[Pair] = Counter()
-        where: defaultdict[Pair, set[str]] = defaultdict(set)  # pieces that have, or once had, the pair
-        for piece, ids in pieces.items():
-            for pair in pairwise(ids):
-                counts[pair] += freqs[piece]
-                where[pair].add(piece)
-        heap = [(-count, pair) for pair, count in counts.items()]
-        heapq.heapify(heap)
-        merges: list[Pair] = []
-        while (new := 256 + len(merges)) < vocab_size:
-            while heap and -heap[0][0] != counts[heap[0][1]]:
-                heapq.heappop(heap)  # outdated: the pair came in again with its new count
-            if not heap:
-                raise ValueError(
-                    f"vocab_size must be at most {new}: no pair is left in text; got {vocab_size}"
-                )
-            best = heap[0][1]
-            merges.append(best)
-            changed: Counter[Pair] = Counter()
-            for piece in where.pop(best):
-                merged = _merge(pieces[piece], best, new)
-                for pair in pairwise(pieces[piece]):
-                    changed[pair] -= freqs[piece]
-                for pair in pairwise(merged):
-                    changed[pair] += freqs[piece]
-                    where[pair].add(piece)
-                pieces[piece] = merged
-            counts.update(changed)
-            for pair, change in changed.items():
-                if change and counts[pair]:
-                    heapq.heappush(heap, (-counts[pair], pair))
-        return cls(merges)
+        most = integer("vocab_size", vocab_size, minimum=256)
+        tokenizer = cls(_pairs.learn(Counter(_pieces(text)), most - 256))
+        if len(tokenizer) < most:
+            warnings.warn(
+                f"text has no pair left to merge after {len(tokenizer)} ids, "
+                f"fewer than vocab_size={short(most)}",
+                stacklevel=2,
+            )
+        return tokenizer
 
     @property
     def merges(self) -> list[Pair]:
         """The merged pairs of ids, in the order learnt."""
         return list(self._ids)
+
+    @property
+    def reserved(self) -> range:
+        """Ids that stand for no text and are never generated: there are none."""
+        return range(0)
+
+    @property
+    def bos(self) -> int | None:
+        """Id that begins a text: there is none."""
+        return None
 
     def __len__(self) -> int:
         return len(self._bytes)
@@ -124,48 +121,138 @@ class BPETokenizer:
     def __repr__(self) -> str:
         return f"BPETokenizer({len(self)} ids: 256 bytes, {len(self._ids)} merges)"
 
+    def __eq__(self, other: object) -> bool:
+        return self.merges == other.merges if isinstance(other, BPETokenizer) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._ids))
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_encoded": {}}  # the pieces met so far are no part of what it is
+
     def token_bytes(self, token_id: int) -> bytes:
-        """Return the bytes that an id stands for, or raise ValueError if there is no such id."""
+        """Return the bytes that an id stands for.
+
+        Parameters
+        ----------
+        token_id : int
+            The id, from 0 to `len(tokenizer) - 1`.
+
+        Returns
+        -------
+        bytes
+            At least one byte. They need not be whole characters.
+
+        Raises
+        ------
+        ValueError
+            If there is no such id.
+        TypeError
+            If `token_id` is not an integer.
+        """
         return self._bytes[index("id", token_id, len(self))]
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of a text; `decode` gives the same text back, whatever its characters.
 
+        Parameters
+        ----------
+        text : str
+            Any text.
+
+        Returns
+        -------
+        list of int
+            Its ids, in reading order; none for "".
+
         Raises
         ------
         ValueError
             If `text` holds a lone surrogate, which is no character and has no bytes.
+        TypeError
+            If `text` is not a str.
         """
         ids: list[int] = []
         for piece in _pieces(text):
-            if piece not in self._encoded:
-                self._encoded[piece] = self._encode_piece(piece)
-            ids += self._encoded[piece]
+            known = self._encoded.get(piece)
+            if known is None:
+                known = _pairs.apply(piece.encode(), self._ids)
+                self._remember(piece, known)
+            ids += known
         return ids
 
-    def _encode_piece(self, piece: str) -> list[int]:
-        ids = list(piece.encode())
-        while known := [pair for pair in pairwise(ids) if pair in self._ids]:
-            first = min(known, key=self._ids.__getitem__)  # of those here, the one learnt first
-            ids = _merge(ids, first, self._ids[first])
-        return ids
+    def _remember(self, piece: str, ids: list[int]) -> None:
+        """Keep the ids of a piece. Threads may do so together: each may only lose what another has kept."""
+        if len(self._encoded) >= _REMEMBERED:
+            self._encoded.clear()
+        if len(piece) <= _SHORT:
+            self._encoded[piece] = ids
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of a sequence, array or tensor of ids.
+        """Return the text of some ids.
 
-        Bytes that are no whole character, as where a list of ids was cut, become U+FFFD.
+        Parameters
+        ----------
+        ids : iterable, array or tensor of int
+            Ids with one axis, each from 0 to `len(tokenizer) - 1`.
+
+        Returns
+        -------
+        str
+            The text. Bytes that are no whole character, as where a list of ids was cut, become U+FFFD.
 
         Raises
         ------
         ValueError
             If an id is negative or not below the number of ids.
         TypeError
-            If an id is not an integer.
+            If an id is not an integer, or if `ids` is not as described.
         """
-        ids = ids.tolist() if hasattr(ids, "tolist") else ids
-        return b"".join(map(self.token_bytes, ordered("ids", ids, "a list of ids"))).decode(
-            "utf-8", errors="replace"
-        )
+        found = _codec.token_ids(ids, len(self))
+        return b"".join(self._bytes[i] for i in found).decode("utf-8", errors="replace")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the merges to a JSON file, from which `load` makes an equal tokenizer.
+
+        Parameters
+        ----------
+        path : str or path
+            The file. One that is there is replaced as a whole.
+
+        Raises
+        ------
+        OSError
+            If `path` is a folder, lies in none, or can't be written.
+        TypeError
+            If `path` is no path.
+        ValueError
+            If `path` can be no file's, as "" or an address.
+        """
+        _codec.save(path, "BPETokenizer", {"merges": self.merges})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> BPETokenizer:
+        """Read a tokenizer that `save` has written.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        BPETokenizer
+            A tokenizer equal to the one saved.
+
+        Raises
+        ------
+        ValueError
+            If the file is not one that `BPETokenizer.save` writes.
+        OSError, TypeError
+            As `read_text`.
+        """
+        with _codec.loading(path, "BPETokenizer", ("merges",)) as (merges,):
+            return cls(cast("list[Pair]", merges))  # which checks them
 
 
 def _pieces(text: str) -> list[str]:
@@ -175,15 +262,4 @@ def _pieces(text: str) -> list[str]:
         raise ValueError(
             f"text must hold no lone surrogate, got {text[error.start]!a} at {error.start}"
         ) from error
-    return _PIECE.findall(text)
-
-
-def _merge(ids: list[int], pair: Pair, new: int) -> list[int]:
-    """Return `ids` with each occurrence of `pair`, from the left, replaced by `new`."""
-    merged: list[int] = []
-    for i in ids:
-        if merged and (merged[-1], i) == pair:
-            merged[-1] = new
-        else:
-            merged.append(i)
-    return merged
+    return PIECE.findall(text)

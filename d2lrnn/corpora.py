@@ -6,16 +6,17 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import importlib.resources
 import logging
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
+from d2lrnn import _files
 from d2lrnn._checks import string
 
 DEFAULT = "tide_clock"
@@ -52,45 +53,62 @@ class Corpus:
     sha256: str
 
 
-CORPORA: Mapping[str, Corpus] = MappingProxyType(
-    {
-        corpus.name: corpus
-        for corpus in (
-            Corpus(
-                name="tide_clock",
-                title="The Tide Clock",
-                language="en",
-                license="CC0-1.0",
-                source="written for this course",
-                characters=218_987,
-                words=43_231,
-                line_end=" ",
-                sha256="dffe1a094d96a1ae52a511340a6a1ec900186f602f047538d3cf95f3f897f70f",
-            ),
-            Corpus(
-                name="stone_bridge",
-                title="石桥记",
-                language="zh",
-                license="CC0-1.0",
-                source="written for this course",
-                characters=18_144,
-                words=None,
-                line_end="\n",
-                sha256="cbe0b17bcbc9048ea6cda4a4002daaa5f15b340e1d4758c4ed0db288064325f6",
-            ),
-            Corpus(
-                name="time_machine",
-                title="The Time Machine",
-                language="en",
-                license="public domain",
-                source="H. G. Wells, 1895, in the edition that Dive into Deep Learning (d2l.ai) distributes",
-                characters=178_979,
-                words=32_775,
-                line_end="",  # d2l joins the lines' characters with nothing between them
-                sha256="8424dbd9532ac81f7e5f0b6add90e6952baea29158309d7d1bf3884f4e12c516",
-            ),
-        )
-    }
+class _Corpora(Mapping[str, Corpus]):
+    """The corpora by name: read-only, and the same object after copying or pickling."""
+
+    def __init__(self, *corpora: Corpus) -> None:
+        self._corpora = {corpus.name: corpus for corpus in corpora}
+
+    def __getitem__(self, name: str) -> Corpus:
+        return self._corpora[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._corpora)
+
+    def __len__(self) -> int:
+        return len(self._corpora)
+
+    def __repr__(self) -> str:
+        return repr(self._corpora)
+
+    def __reduce__(self) -> str:
+        return "CORPORA"  # the name of the only one
+
+
+CORPORA: Mapping[str, Corpus] = _Corpora(
+    Corpus(
+        name="tide_clock",
+        title="The Tide Clock",
+        language="en",
+        license="CC0-1.0",
+        source="written for this course",
+        characters=218_987,
+        words=43_231,
+        line_end=" ",
+        sha256="dffe1a094d96a1ae52a511340a6a1ec900186f602f047538d3cf95f3f897f70f",
+    ),
+    Corpus(
+        name="stone_bridge",
+        title="石桥记",
+        language="zh",
+        license="CC0-1.0",
+        source="written for this course",
+        characters=18_144,
+        words=None,
+        line_end="\n",
+        sha256="cbe0b17bcbc9048ea6cda4a4002daaa5f15b340e1d4758c4ed0db288064325f6",
+    ),
+    Corpus(
+        name="time_machine",
+        title="The Time Machine",
+        language="en",
+        license="public domain",
+        source="H. G. Wells, 1895, in the edition that Dive into Deep Learning (d2l.ai) distributes",
+        characters=178_979,
+        words=32_775,
+        line_end="",  # d2l joins the lines' characters with nothing between them
+        sha256="8424dbd9532ac81f7e5f0b6add90e6952baea29158309d7d1bf3884f4e12c516",
+    ),
 )
 
 _FILE = "timemachine.txt"
@@ -107,9 +125,9 @@ _TIMEOUT = 10  # seconds without an answer before the next mirror is tried
 def load_text(name: str = DEFAULT) -> str:
     r"""Return a named text as it is written, before any cleaning.
 
-    The stories are read from the package and need no network. "time_machine" is the file `timemachine.txt` in
-    the folder `$D2LRNN_DATA`, or else in the user's cache, where it is downloaded once. Either is checked
-    against the SHA-1 that d2l publishes.
+    The stories are read from the package and need no network. "time_machine" is the file that the environment
+    variable D2LRNN_DATA names, or `timemachine.txt` in the folder that it names. Without either, it is read
+    from the user's cache, where it is downloaded once. Each is checked against the SHA-1 that d2l publishes.
 
     Parameters
     ----------
@@ -124,7 +142,13 @@ def load_text(name: str = DEFAULT) -> str:
     Raises
     ------
     ValueError
-        If `name` is not in `CORPORA`, or if `$D2LRNN_DATA/timemachine.txt` exists but is not the right file.
+        If `name` is not in `CORPORA`, or if the file that D2LRNN_DATA leads to is not the right one.
+    TypeError
+        If `name` is not a str.
+    FileNotFoundError
+        If D2LRNN_DATA names neither a file nor a folder.
+    OSError
+        If the file that D2LRNN_DATA leads to can't be read, or is a folder.
     ConnectionError
         If The Time Machine is not here and no mirror serves it. The message says how to go on offline.
     """
@@ -146,21 +170,40 @@ def read_text(path: str | os.PathLike[str]) -> str:
     Parameters
     ----------
     path : str or path
-        The file.
+        The file; `~` at its beginning is your home.
 
     Returns
     -------
     str
-        The text, its lines separated by "\n".
+        The text, its lines separated by "\n". All else is kept, invisible characters too: `clean_lines` takes
+        those out.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
+    IsADirectoryError
+        If `path` is a folder.
+    OSError
+        If the file can't be read: `PermissionError`, for one.
     ValueError
-        If the file is not UTF-8; the message gives the position of the first wrong byte.
+        If `path` can be no file's, as "" or an address such as "https://...", or if the file is not UTF-8;
+        the message gives the position of the first wrong byte.
+    TypeError
+        If `path` is neither a str nor a path.
     """
-    return _decode(Path(path).read_bytes(), path)
+    return _decode(_bytes("path", path), path)
+
+
+def _bytes(name: str, path: str | os.PathLike[str]) -> bytes:
+    """Return what a file holds, or raise an error that names the argument and the path."""
+    file = _files.path(name, path)
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise OSError(
+            error.errno, f"{name} must be the path of a file that can be read: {error.strerror}", str(file)
+        ) from error
 
 
 def _decode(data: bytes, path: str | os.PathLike[str]) -> str:
@@ -177,14 +220,22 @@ def _shipped(name: str) -> bytes:
 
 
 def _own_copy() -> bytes | None:
-    """Return The Time Machine from `$D2LRNN_DATA`, or None if it is not there."""
-    folder = os.environ.get("D2LRNN_DATA")
-    if not folder:
+    """Return The Time Machine from where D2LRNN_DATA leads, or None if that is nowhere."""
+    named = os.environ.get("D2LRNN_DATA")
+    if not named:
         return None
-    path = Path(folder).expanduser() / _FILE
+    path = Path(named).expanduser()
     if not path.exists():
-        return None
-    data = path.read_bytes()
+        raise FileNotFoundError(
+            errno.ENOENT,
+            f"D2LRNN_DATA must name a folder with {_FILE}, or that file; there is no such",
+            named,
+        )
+    if path.is_dir():
+        path /= _FILE
+        if not path.exists():
+            return None
+    data = _bytes("D2LRNN_DATA", path)
     digest = hashlib.sha1(data, usedforsecurity=False).hexdigest()
     if digest != _SHA1:
         raise ValueError(
@@ -216,10 +267,11 @@ def _fetched_copy() -> bytes:
     finally:
         logger.setLevel(level)
     reasons = "\n".join(failures)
+    now = os.environ.get("D2LRNN_DATA")
     raise ConnectionError(
         f"The Time Machine could not be downloaded:\n{reasons}\n"
         f"To go on offline, put the file as {_FILE} in a folder and set the environment variable D2LRNN_DATA "
-        f"to that folder, or use the text that comes with the package: load_text({DEFAULT!r})"
+        f"(now {now!r}) to that folder, or use the text that comes with the package: load_text({DEFAULT!r})"
     )
 
 

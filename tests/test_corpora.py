@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import importlib.resources
 import logging
+import os
+import pickle
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -17,7 +20,7 @@ import pooch  # type: ignore[import-untyped]
 import pytest
 
 import d2lrnn
-from d2lrnn import corpora
+from d2lrnn import _checks, corpora
 from d2lrnn.corpora import CORPORA, DEFAULT, load_text, read_text
 from d2lrnn.text import clean_lines, tokenize
 
@@ -80,6 +83,19 @@ def test_every_corpus_is_listed_under_its_own_name() -> None:
 def test_table_of_corpora_is_read_only() -> None:
     with pytest.raises(TypeError):
         CORPORA["mine"] = CORPORA[DEFAULT]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda table: pickle.loads(pickle.dumps(table))])
+def test_table_of_corpora_can_be_copied_and_pickled(again: Callable[[object], object]) -> None:
+    assert again(CORPORA) is CORPORA
+
+
+def test_table_of_corpora_is_a_mapping() -> None:
+    assert dict(CORPORA) == {name: CORPORA[name] for name in ("tide_clock", "stone_bridge", "time_machine")}
+
+
+def test_table_of_corpora_shows_its_texts() -> None:
+    assert repr(CORPORA).startswith("{'tide_clock': Corpus(name='tide_clock', title='The Tide Clock'")
 
 
 def test_unknown_name_lists_the_known_names() -> None:
@@ -148,9 +164,65 @@ def test_file_that_is_not_utf8_is_named(tmp_path: Path) -> None:
         read_text(path)
 
 
-def test_missing_file_is_file_not_found(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"missing\.txt"):
-        read_text(tmp_path / "missing.txt")
+@pytest.mark.parametrize("kind", [str, Path])
+def test_missing_file_is_file_not_found(tmp_path: Path, kind: type[str]) -> None:
+    with pytest.raises(FileNotFoundError, match=r"path must be .*: No such file.*missing\.txt"):
+        read_text(kind(tmp_path / "missing.txt"))
+
+
+def test_file_in_a_file_is_an_error_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_bytes(b"mine")
+    with pytest.raises(OSError, match=r"path=.*mine\.txt.*more.* must be in a folder that is there"):
+        read_text(tmp_path / "mine.txt" / "more")
+
+
+def test_folder_where_a_file_should_be_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(
+        IsADirectoryError, match=f"path must be the path of a file, .*{tmp_path.name}.* is a folder"
+    ):
+        read_text(tmp_path)
+
+
+def test_file_without_permission_is_an_error_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(PermissionError, match=r"path must be .*: Permission denied.*mine\.txt"):
+        read_text(tmp_path / "mine.txt")
+
+
+@pytest.mark.parametrize(
+    "bad", ["", "https://example.org/mine.txt", "file:///mine.txt", "s3://bucket/mine", "a\0b"]
+)
+def test_str_that_is_no_path_is_a_value_error(bad: str) -> None:
+    with pytest.raises(ValueError, match="path must be the path of a file, got ") as error:
+        read_text(bad)
+    assert str(error.value).endswith(_checks.short(bad))
+
+
+def test_a_path_in_ones_home_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    (tmp_path / "mine.txt").write_bytes(b"mine")
+    assert read_text("~/mine.txt") == "mine"
+
+
+class BytesPath:
+    """A path, as the standard library has it, that is bytes."""
+
+    def __fspath__(self) -> bytes:
+        return b"mine.txt"
+
+
+@pytest.mark.parametrize("bad", [None, 3, b"mine.txt", ["mine.txt"], BytesPath()])
+def test_path_of_another_type_is_a_type_error(bad: str) -> None:
+    with pytest.raises(
+        TypeError, match=r"path must be the path of a file, got .*(NoneType|int|bytes|list|BytesPath)"
+    ):
+        read_text(bad)
 
 
 def test_reading_and_cleaning_never_use_the_platforms_encoding(tmp_path: Path) -> None:
@@ -426,3 +498,48 @@ def test_damaged_own_file_is_left_alone(own: Path) -> None:
     with pytest.raises(ValueError, match="is not The Time Machine"):
         load_text("time_machine")
     assert (own / "timemachine.txt").read_bytes() == b"mine"
+
+
+def test_d2lrnn_data_may_name_the_file_itself(
+    mirrors: Mirrors, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (own / "tm.txt").write_bytes(GOOD)
+    monkeypatch.setenv("D2LRNN_DATA", str(own / "tm.txt"))
+    mirrors.serve(b"other")
+    assert (load_text("time_machine"), mirrors.asked) == (GOOD.decode(), [])
+
+
+def test_another_file_that_d2lrnn_data_names_is_refused_by_name(
+    own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (own / "tm.txt").write_bytes(b"mine")
+    monkeypatch.setenv("D2LRNN_DATA", str(own / "tm.txt"))
+    with pytest.raises(ValueError, match=r"tm\.txt is not The Time Machine"):
+        load_text("time_machine")
+
+
+def test_d2lrnn_data_that_leads_nowhere_is_an_error_and_nothing_is_downloaded(
+    mirrors: Mirrors, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("D2LRNN_DATA", str(own / "no-such-folder"))
+    mirrors.serve(GOOD)
+    with pytest.raises(FileNotFoundError, match=r"D2LRNN_DATA must name .*no-such-folder"):
+        load_text("time_machine")
+    assert mirrors.asked == []
+
+
+def test_folder_in_place_of_the_own_file_is_an_error_and_nothing_is_downloaded(
+    mirrors: Mirrors, own: Path
+) -> None:
+    (own / "timemachine.txt").mkdir()
+    mirrors.serve(GOOD)
+    with pytest.raises(IsADirectoryError, match=r"D2LRNN_DATA must be .*timemachine\.txt.* is a folder"):
+        load_text("time_machine")
+    assert mirrors.asked == []
+
+
+def test_failure_says_what_d2lrnn_data_is(mirrors: Mirrors, own: Path, dead: str) -> None:
+    mirrors.use(dead)
+    with pytest.raises(ConnectionError) as failure:
+        load_text("time_machine")
+    assert f"now {os.environ['D2LRNN_DATA']!r}" in str(failure.value)

@@ -1,12 +1,15 @@
-"""Cleaning, tokenizing, the vocabulary, corpora of indices, and byte-pair encoding."""
+"""Cleaning, tokenizing, the vocabulary, and corpora of indices."""
 
 from __future__ import annotations
 
+import copy
+import json
 import os
+import pickle
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +18,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2lrnn.bpe import BPETokenizer
 from d2lrnn.corpora import CORPORA, load_text
-from d2lrnn.text import Vocab, clean_lines, load_corpus, tokenize
+from d2lrnn.text import clean_lines, load_corpus, tokenize
+from d2lrnn.vocab import Vocab
 
 # clean_lines
 
@@ -37,7 +40,15 @@ from d2lrnn.text import Vocab, clean_lines, load_corpus, tokenize
         ("ﬁne ＦＵＬＬ Ⅳ", "fine full iv"),
         ("co\u00adoperate", "cooperate"),
         ("twenty-one 21 x2y _a_", "twenty one x y a"),
-        ("zero\u200bwidth", "zero width"),
+        ("zero\u200bwidth \ufeffmark right\u200f \u202dto\u202c left", "zerowidth mark right to left"),
+        ("ħobż Ŋ ə ŧ ƒ Ħal ĸ ŉ Ŀl", "hobz n e t f hal q n ll"),
+        ("Ɓ ƀ Ɖ ǝ Ɔ ʒ Ǯ ȣ ȸ Ȝ ǆ ƿ ƣ ǃ ǂ", "b b d e o zh zh ou db gh dz w gh q tc"),
+        ("ẞ ẚ ỿ ꜳ ꟻ ɓ ᴀ ⱥ ʰ", "ss a y aa f b a a h"),
+        ("1ª 2º mⁿ Ⅷ K Å ℓ", "a o mn viii k a l"),
+        ("Acme™ ©x Ⓐ ① ㎏ ℃ № ℡ ½ x²", "acme x x"),
+        ("donʼt ʾa", "don t a"),
+        ("a\x00b\x07c\x7fd", "a b c d"),
+        ("fill\u3164er vari\ufe0fant", "filler variant"),
         ("日本 Tokyo", "tokyo"),
         ("1898.", ""),
     ],
@@ -79,6 +90,38 @@ def test_latin_lines_hold_nothing_but_single_spaced_words_of_a_to_z(text: str) -
     assert all(re.fullmatch("([a-z]+( [a-z]+)*)?", line) for line in lines)
 
 
+LETTERS = [
+    c for c in map(chr, [*range(0x00C0, 0x0250), *range(0x1E00, 0x1F00)]) if unicodedata.category(c)[0] == "L"
+]
+FORMAT = [c for c in map(chr, range(0x110000)) if unicodedata.category(c) == "Cf"]
+
+
+def test_every_letter_of_the_latin_blocks_stays_letters() -> None:
+    lines = clean_lines("\n".join(f"x{letter}y" for letter in LETTERS))
+    lost = [c for c, line in zip(LETTERS, lines, strict=True) if not re.fullmatch("x[a-z]+y", line)]
+    assert (len(LETTERS), lost) == (398 + 256, [])
+
+
+def test_capitals_and_small_letters_come_out_alike() -> None:
+    assert clean_lines("\n".join(LETTERS)) == clean_lines("\n".join(c.lower() for c in LETTERS))
+
+
+@pytest.mark.parametrize(
+    "character", ["™", "©", "①", "㎏", "℃", "ⓐ", "🄰", "1", "。", "日", "я", "\x00", "\x1b"]
+)
+def test_what_is_no_latin_letter_becomes_a_space(character: str) -> None:
+    assert clean_lines(f"x{character}y") == ["x y"]
+
+
+def test_format_characters_vanish_within_a_latin_word() -> None:
+    assert clean_lines("\n".join(f"wo{c}rd" for c in FORMAT)) == ["word"] * len(FORMAT)
+
+
+@given(st.text())
+def test_canonically_equal_texts_are_cleaned_alike(text: str) -> None:
+    assert clean_lines("a" + text) == clean_lines(unicodedata.normalize("NFD", "a" + text))
+
+
 @given(st.text())
 def test_cleaning_clean_lines_changes_nothing(text: str) -> None:
     lines = clean_lines("a" + text)
@@ -102,6 +145,42 @@ def test_han_lines_lose_their_whitespace() -> None:
 
 def test_han_lines_compose_combining_marks() -> None:
     assert clean_lines("石e\u0301", script="han") == ["石é"]
+
+
+INVISIBLE = [  # what Unicode calls default ignorable, and its controls
+    *FORMAT,
+    *"\x00\x07\x7f\x9f\u034f\u115f\u1160\u180b\u3164\ufe00\ufe0f\uffa0\u2800\U000e0100\U000e01ef",
+]
+
+
+def test_han_lines_hold_nothing_invisible() -> None:
+    lines = clean_lines("\n".join(f"石{c}桥" for c in INVISIBLE), script="han")
+    assert lines == ["石桥"] * len(INVISIBLE)
+
+
+def test_byte_order_mark_gets_into_no_vocabulary() -> None:
+    assert list(Vocab(tokenize(clean_lines("\ufeff石\u200b桥", script="han"), "char"))) == [
+        "<unk>",
+        "石",
+        "桥",
+    ]
+
+
+@given(st.text())
+def test_no_han_text_has_whitespace_or_an_invisible_character_left(text: str) -> None:
+    left = "".join(clean_lines("石" + text, script="han"))
+    assert not any(c.isspace() or unicodedata.category(c) in ("Cc", "Cf") for c in left)
+
+
+@given(st.text(st.characters(categories=["L", "N", "P", "S"], exclude_characters="\u2800ᅟᅠㅤﾠ")))
+def test_han_lines_keep_all_that_is_seen(text: str) -> None:
+    assert clean_lines("石" + text, script="han") == [unicodedata.normalize("NFC", "石" + text)]
+
+
+@given(st.text())
+def test_cleaning_clean_han_lines_changes_nothing(text: str) -> None:
+    lines = clean_lines("石" + text, script="han")
+    assert clean_lines("".join(f"{line}\n" for line in lines), script="han") == lines
 
 
 @pytest.mark.parametrize(("text", "script"), [("石桥记。", "latin"), ("Stone Bridge", "han")])
@@ -135,6 +214,10 @@ def test_words_are_split_at_spaces() -> None:
     assert tokenize(["the time machine", "", "by"]) == [["the", "time", "machine"], [], ["by"]]
 
 
+def test_words_are_split_at_any_whitespace() -> None:
+    assert tokenize(["a\tb\u00a0c\u3000 d\n"]) == [["a", "b", "c", "d"]]
+
+
 def test_characters_include_spaces() -> None:
     assert tokenize(["a b", ""], "char") == [["a", " ", "b"], []]
 
@@ -147,6 +230,15 @@ def test_tokenize_accepts_a_generator() -> None:
 def test_unknown_unit_is_refused_with_the_choices(unit: str) -> None:
     with pytest.raises(ValueError, match=f"unit must be one of 'word', 'char'; got '{unit}'"):
         tokenize(["a"], unit)
+
+
+def test_unit_that_is_no_str_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match=r"unit must be a str, got None"):
+        tokenize(["a"], None)  # type: ignore[arg-type]
+
+
+def test_lines_may_be_a_numpy_array() -> None:
+    assert tokenize(np.array(["the tide", "by"])) == [["the", "tide"], ["by"]]
 
 
 def test_text_where_tokenize_wants_lines_is_a_type_error() -> None:
@@ -186,8 +278,11 @@ def test_reserved_token_is_kept_whatever_its_frequency() -> None:
         [("b", "a", "c", "a", "b", "d")],
         iter(SENTENCE),
         (iter(line) for line in (["b", "a"], ["c", "a", "b", "d"])),
+        np.array(SENTENCE),
+        np.array([["b", "a", "c"], ["a", "b", "d"]]),
+        [np.str_(token) for token in SENTENCE],
     ],
-    ids=["nested", "empty lines", "tuples", "flat generator", "nested generator"],
+    ids=["nested", "empty lines", "tuples", "flat generator", "nested generator", "array", "2-D", "np.str_"],
 )
 def test_tokens_may_be_laid_out_in_lines(tokens: Sequence[Sequence[str]]) -> None:
     assert list(Vocab(tokens)) == ["<unk>", "b", "a", "c", "d"]
@@ -222,7 +317,7 @@ def test_changing_the_token_freqs_that_were_returned_changes_nothing() -> None:
     assert len(vocab.token_freqs) == 4
 
 
-@pytest.mark.parametrize("attribute", ["unk", "token_freqs"])
+@pytest.mark.parametrize("attribute", ["unk", "bos", "unit", "reserved", "reserved_tokens", "token_freqs"])
 def test_vocab_attributes_are_read_only(attribute: str) -> None:
     with pytest.raises(AttributeError):
         setattr(Vocab(SENTENCE), attribute, 1)
@@ -235,8 +330,12 @@ def test_vocab_attributes_are_read_only(attribute: str) -> None:
         (["a"], [2]),
         (("a", "b"), [2, 1]),
         ([["a", "b"], [], ["zebra"]], [[2, 1], [], [0]]),
+        (np.str_("a"), 2),
+        (np.array(["a", "zebra"]), [2, 0]),
+        (np.array([["a"], ["b"]]), [[2], [1]]),
+        ([np.str_("a")], [2]),
     ],
-    ids=["str", "one in a list", "tuple", "nested"],
+    ids=["str", "one in a list", "tuple", "nested", "np.str_", "array", "2-D array", "np.str_ in a list"],
 )
 def test_tokens_are_looked_up_as_they_are_nested(tokens: object, indices: object) -> None:
     assert Vocab(SENTENCE)[tokens] == indices
@@ -278,13 +377,23 @@ def test_index_that_is_not_an_integer_is_a_type_error(bad: object) -> None:
         Vocab(SENTENCE).to_tokens(bad)
 
 
-@pytest.mark.parametrize("bad", [1, None, [1], [["a"], 1], b"a"])
+@pytest.mark.parametrize("bad", [1, None, [1], [["a"], 1], b"a", np.array([1]), torch.tensor(1)])
 def test_looking_up_anything_but_tokens_is_a_type_error(bad: object) -> None:
     with pytest.raises(TypeError, match="token must be a str"):
         Vocab(SENTENCE)[bad]
 
 
-@pytest.mark.parametrize(("token", "known"), [("a", True), ("<unk>", True), ("zebra", False), (1, False)])
+@pytest.mark.parametrize(
+    ("token", "known"),
+    [
+        ("a", True),
+        (np.str_("a"), True),
+        ("<unk>", True),
+        ("zebra", False),
+        (1, False),
+        (["a"], False),
+    ],
+)
 def test_in_tells_whether_a_token_is_known(token: object, known: bool) -> None:
     assert (token in Vocab(SENTENCE)) is known
 
@@ -294,7 +403,7 @@ def test_repr_gives_the_size_and_the_first_tokens() -> None:
     assert repr(vocab) == "Vocab(6 tokens: '<unk>', '<pad>', 'b', 'a', 'c', ...)"
 
 
-@pytest.mark.parametrize("tokens", ["abc", {"a": 3}, Counter("aab"), {"a", "b"}, 5, None])
+@pytest.mark.parametrize("tokens", ["abc", np.array("abc"), {"a": 3}, Counter("aab"), {"a", "b"}, 5, None])
 def test_tokens_that_are_no_sequence_are_a_type_error(tokens: object) -> None:
     with pytest.raises(TypeError, match="tokens must be a list"):
         Vocab(tokens)  # type: ignore[arg-type]
@@ -326,6 +435,314 @@ def test_repeated_reserved_token_is_refused(reserved: list[str], again: str) -> 
 def test_reserved_tokens_that_are_no_sequence_are_a_type_error(reserved: object) -> None:
     with pytest.raises(TypeError, match="reserved_tokens must be a list"):
         Vocab(SENTENCE, reserved_tokens=reserved)  # type: ignore[arg-type]
+
+
+class Odd(str):
+    """A str that says something else of itself."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "odd"
+
+
+def test_tokens_of_a_subclass_of_str_become_plain_ones() -> None:
+    assert [(token, type(token)) for token in Vocab([Odd("a")], reserved_tokens=[Odd("<pad>")])] == [
+        ("<unk>", str),
+        ("<pad>", str),
+        ("a", str),
+    ]
+
+
+# Vocab: its unit, and what is no text
+
+
+@pytest.mark.parametrize(
+    ("tokens", "reserved", "unit"),
+    [
+        (list("abc"), [], "char"),
+        (list("ab c\n"), ["<pad>", "<bos>"], "char"),
+        ([*"abc", "<bos>"], ["<bos>"], "char"),
+        ([*"abc", "<unk>"], [], "char"),
+        ([], ["<pad>"], "char"),
+        (["the", "a"], [], "word"),
+        ([*"abc", "<eos>"], [], "word"),
+        (["a", ""], [], "word"),
+    ],
+)
+def test_unit_is_taken_from_the_tokens_of_the_text(tokens: list[str], reserved: list[str], unit: str) -> None:
+    assert Vocab(tokens, reserved_tokens=reserved).unit == unit
+
+
+def test_rare_words_make_a_vocabulary_of_words_too() -> None:
+    assert Vocab(["a", "a", "tide"], min_freq=2).unit == "word"
+
+
+def test_unit_of_short_words_can_be_stated() -> None:
+    assert Vocab(["a", "b"], unit="word").unit == "word"
+
+
+def test_characters_may_have_reserved_tokens_among_them() -> None:
+    vocab = Vocab([*"ab", "<eos>", "<unk>"], reserved_tokens=["<eos>"], unit="char")
+    assert (list(vocab), vocab.unit) == (["<unk>", "<eos>", "a", "b"], "char")
+
+
+@pytest.mark.parametrize("odd", ["<eos>", "", "ab"])
+def test_token_that_is_no_character_is_refused_among_characters(odd: str) -> None:
+    with pytest.raises(ValueError, match=rf"one character each .*, got '{odd}'; .*reserved_tokens"):
+        Vocab([*"ab", odd], unit="char")
+
+
+def test_vocab_refuses_an_unknown_unit() -> None:
+    with pytest.raises(ValueError, match="unit must be one of 'word', 'char'; got 'byte'"):
+        Vocab(SENTENCE, unit="byte")
+
+
+def test_vocab_unit_that_is_no_str_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="unit must be a str, got 1"):
+        Vocab(SENTENCE, unit=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("unit", ["char", "word"])
+def test_vocab_of_a_corpus_knows_its_unit(unit: str) -> None:
+    assert load_corpus(unit=unit)[1].unit == unit
+
+
+def test_unknown_and_reserved_tokens_are_no_text() -> None:
+    vocab = Vocab(SENTENCE, reserved_tokens=["<pad>", "<bos>"])
+    assert [*vocab.reserved] == vocab[["<unk>", "<pad>", "<bos>"]]
+
+
+def test_only_the_unknown_token_is_reserved_of_itself() -> None:
+    assert [*Vocab(SENTENCE).reserved] == [0]
+
+
+def test_reserved_tokens_are_given_back() -> None:
+    assert Vocab(SENTENCE, reserved_tokens=iter(["<pad>", "d"])).reserved_tokens == ("<pad>", "d")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "reserved", "bos"),
+    [("ab", ["<pad>", "<bos>"], 2), ("ab", ["<pad>"], None), (["<bos>"], [], None)],
+)
+def test_bos_is_the_index_of_a_reserved_token(
+    tokens: list[str], reserved: list[str], bos: int | None
+) -> None:
+    assert Vocab(list(tokens), reserved_tokens=reserved).bos == bos
+
+
+# Vocab: texts
+
+
+WORDS = Vocab(["the", "tide", "a"])
+CHARACTERS = Vocab(list("the tide"), reserved_tokens=["<pad>"])
+
+
+def test_text_of_characters_is_encoded_by_character() -> None:
+    assert CHARACTERS.encode("tie") == CHARACTERS[["t", "i", "e"]]
+
+
+def test_text_of_words_is_encoded_by_word() -> None:
+    assert WORDS.encode(" the  tide\n") == WORDS[["the", "tide"]]
+
+
+@pytest.mark.parametrize("vocab", [WORDS, CHARACTERS])
+def test_empty_text_has_no_indices(vocab: Vocab) -> None:
+    assert (vocab.encode(""), vocab.decode([])) == ([], "")
+
+
+@pytest.mark.parametrize(("vocab", "text"), [(WORDS, "the tide the"), (CHARACTERS, "the tide")])
+@pytest.mark.parametrize("as_ids", [list, tuple, iter, np.array, torch.tensor])
+def test_decoding_gives_back_an_encoded_text(
+    vocab: Vocab, text: str, as_ids: Callable[..., list[int]]
+) -> None:
+    assert vocab.decode(as_ids(vocab.encode(text))) == text
+
+
+def test_scalars_of_numpy_and_torch_are_decoded() -> None:
+    assert CHARACTERS.decode([np.int64(2), torch.tensor(2)]) == "tt"  # type: ignore[list-item]
+
+
+def test_unknown_characters_of_a_text_are_listed() -> None:
+    with pytest.raises(
+        ValueError, match=r"text must be of characters in .* no 'z', 'b', 'r', 'a'; got 'zebra'"
+    ):
+        CHARACTERS.encode("zebra")
+
+
+def test_unknown_words_of_a_text_are_listed() -> None:
+    with pytest.raises(
+        ValueError, match=r"text must be of words in the .* no 'ebb', 'sea'; got 'the ebb sea'"
+    ):
+        WORDS.encode("the ebb sea")
+
+
+def test_message_about_a_long_text_is_short() -> None:
+    with pytest.raises(ValueError, match=r"no 'a', 'b', .*, \.\.\.; got 'abc") as error:
+        Vocab([]).encode("abcdefghijklmnopqrstuvwxyz" * 1000)
+    assert len(str(error.value)) < 200
+
+
+@pytest.mark.parametrize("bad", [b"the", 5, None, ["t"]])
+def test_text_to_encode_that_is_no_str_is_a_type_error(bad: str) -> None:
+    with pytest.raises(TypeError, match="text must be a str"):
+        CHARACTERS.encode(bad)
+
+
+@pytest.mark.parametrize("bad", [-1, 4])
+def test_id_to_decode_out_of_range_is_named(bad: int) -> None:
+    with pytest.raises(ValueError, match=rf"id must be in 0\.\.3, got {bad}"):
+        WORDS.decode([1, bad])
+
+
+@pytest.mark.parametrize("bad", [1, "a", None, [[1]], [1.0], ["a"], [True], torch.tensor([[1]]), {1: 2}])
+def test_ids_to_decode_that_are_no_list_of_integers_are_a_type_error(bad: list[int]) -> None:
+    with pytest.raises(TypeError, match=r"ids? must be"):
+        WORDS.decode(bad)
+
+
+# Vocab: equality, copies and files
+
+
+def variants() -> list[Vocab]:
+    return [
+        Vocab(SENTENCE),
+        Vocab(SENTENCE, min_freq=2),
+        Vocab(SENTENCE, unit="word"),
+        Vocab(SENTENCE, reserved_tokens=["<pad>"]),
+        Vocab(SENTENCE, reserved_tokens=["b"]),
+        Vocab([*SENTENCE, "d"]),
+        Vocab([]),
+    ]
+
+
+def test_equal_vocabularies_are_those_made_alike() -> None:
+    equal = [[one == other for other in variants()] for one in variants()]
+    assert equal == np.eye(len(equal), dtype=bool).tolist()
+
+
+def test_equal_vocabularies_have_equal_hashes() -> None:
+    assert {*variants(), *variants()} == {*variants()}
+
+
+def test_vocab_is_equal_to_nothing_else() -> None:
+    assert Vocab(["a"]) != ["<unk>", "a"]
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda v: pickle.loads(pickle.dumps(v))])
+@pytest.mark.parametrize("vocab", variants())
+def test_copies_of_a_vocab_are_equal(copied: Callable[[Vocab], Vocab], vocab: Vocab) -> None:
+    assert copied(vocab) == vocab
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("saved") / "vocab.json"
+
+
+@given(
+    st.lists(st.text(max_size=3) | st.sampled_from(["石", "\ud800", "\udcff", "\n", ""])),
+    st.integers(0, 3),
+    st.lists(st.sampled_from(["<pad>", "<bos>", "a"]), unique=True),
+)
+def test_loaded_vocab_is_equal_to_the_saved_one(
+    file: Path, tokens: list[str], min_freq: int, reserved: list[str]
+) -> None:
+    vocab = Vocab(tokens, min_freq, reserved)
+    vocab.save(file)
+    assert Vocab.load(file) == vocab
+
+
+def test_loaded_vocab_of_short_words_is_of_words(file: Path) -> None:
+    Vocab(["a"], unit="word").save(file)
+    assert Vocab.load(file).unit == "word"
+
+
+def test_saved_vocab_is_utf8_json_that_a_reader_can_read(file: Path) -> None:
+    Vocab(list("石桥石"), reserved_tokens=["<pad>"]).save(file)
+    expected = (
+        '{"kind": "Vocab", "unit": "char", "min_freq": 0, "reserved_tokens": ["<pad>"], '
+        '"token_freqs": [["石", 2], ["桥", 1]]}\n'
+    )
+    assert file.read_bytes() == expected.encode()
+
+
+def test_saving_replaces_a_file_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "vocab.json"
+    path.write_bytes(b"x" * 9999)
+    Vocab(["a"]).save(path)
+    assert (Vocab.load(path), list(tmp_path.iterdir())) == (Vocab(["a"]), [path])
+
+
+def test_token_that_json_would_change_is_refused_and_the_file_kept(tmp_path: Path) -> None:
+    path = tmp_path / "vocab.json"
+    Vocab(["a"]).save(path)
+    with pytest.raises(ValueError, match="two lone surrogates"):
+        Vocab(["\ud83d\ude00"]).save(path)
+    assert Vocab.load(path) == Vocab(["a"])
+
+
+SAVED = {
+    "kind": "Vocab",
+    "unit": "char",
+    "min_freq": 0,
+    "reserved_tokens": ["<pad>"],
+    "token_freqs": [["b", 2], ["a", 2], ["c", 1]],
+}
+
+
+def test_file_made_by_hand_is_loaded(file: Path) -> None:
+    file.write_text(json.dumps(SAVED), encoding="utf-8")
+    assert Vocab.load(file) == Vocab(list("bacab"), reserved_tokens=["<pad>"])
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"kind": "BPETokenizer"}, "kind"),
+        ({"unit": "byte"}, "unit must be one of"),
+        ({"unit": None}, "unit must be a str"),
+        ({"min_freq": -1}, "min_freq must be at least 0"),
+        ({"min_freq": 1.5}, "min_freq must be an integer"),
+        ({"reserved_tokens": "<pad>"}, "reserved_tokens must be a list"),
+        ({"reserved_tokens": [1]}, r"reserved_tokens\[0\] must be a str"),
+        ({"reserved_tokens": ["<unk>"]}, "must be distinct"),
+        ({"token_freqs": {"a": 1}}, "must be a list of pairs"),
+        ({"token_freqs": ["ab"]}, "must be a list of pairs"),
+        ({"token_freqs": [["a"]]}, "must be a list of pairs"),
+        ({"token_freqs": [[1, 1]]}, "token must be a str"),
+        ({"token_freqs": [["a", 0]]}, "count must be at least 1"),
+        ({"token_freqs": [["a", True]]}, "count must be an integer"),
+        ({"token_freqs": [["a", 2], ["a", 1]]}, "distinct"),
+        ({"token_freqs": [["a", 1], ["b", 2]]}, "most frequent"),
+        ({"token_freqs": [["ab", 1]]}, "one character each"),
+        ({"more": 1}, "keys must be"),
+    ],
+)  # fmt: skip
+def test_vocab_file_edited_into_nonsense_is_refused_by_name(
+    file: Path, change: dict[str, object], why: str
+) -> None:
+    file.write_text(json.dumps(SAVED | change), encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=rf"path='.*vocab\.json' is no file that Vocab\.save writes: .*{why}"
+    ):
+        Vocab.load(file)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"[]", b"3", b"{", b"{}", b'{"kind": "Vocab"}', b"[" * 10**5, b"1" * 5000],
+    ids=["empty", "list", "number", "cut", "object", "no keys", "deep", "long"],
+)
+def test_file_that_is_no_vocab_is_refused_by_name(file: Path, data: bytes) -> None:
+    file.write_bytes(data)
+    with pytest.raises(ValueError, match=r"path='.*vocab\.json' is no file that Vocab\.save writes"):
+        Vocab.load(file)
+
+
+def test_missing_vocab_file_is_file_not_found(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"path must be .*missing\.json"):
+        Vocab.load(tmp_path / "missing.json")
 
 
 @given(st.lists(st.lists(st.text(max_size=3))))
@@ -457,209 +874,53 @@ def test_time_machine_phrases(time_machine: str, phrase: str, count: int) -> Non
     assert Counter(zip(*(words[i:] for i in range(n)), strict=False))[tuple(phrase.split())] == count
 
 
-# BPETokenizer
-
-
-@pytest.fixture(scope="module")
-def subwords() -> BPETokenizer:
-    return BPETokenizer.train(load_text(), 500)
-
-
-TRAINED = BPETokenizer.train("the time traveller, the machine — the émigré’s 机器\n" * 3, 290)
-
-
-@given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_decoding_gives_back_any_text(text: str) -> None:
-    assert TRAINED.decode(TRAINED.encode(text)) == text
-
-
+@pytest.mark.parametrize("value", [torch.zeros(2, device="meta"), torch.eye(2).to_sparse()])
 @pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        " ",
-        "  two  spaces ",
-        "\n\n\tindented\r\n",
-        "👩\u200d🚀 émigré",
-        "don't_stop 21",
-        "\x00\u2028\ufeff",
-        "石桥记。",
-        "a" * 9999,
-    ],
+    "use",
+    [lambda v: Vocab(["a"])[v], lambda v: Vocab(["a"]).to_tokens(v), lambda v: Vocab(["a"]).decode(v), Vocab],
 )
-def test_decoding_gives_back_unusual_text(subwords: BPETokenizer, text: str) -> None:
-    assert subwords.decode(subwords.encode(text)) == text
+def test_tensors_that_do_not_hold_their_values_are_refused(use, value) -> None:
+    with pytest.raises(TypeError, match=r"(token|index|ids|tokens) must be a dense tensor"):
+        use(value)
 
 
-def test_decoding_gives_back_the_story(subwords: BPETokenizer) -> None:
-    assert subwords.decode(subwords.encode(load_text())) == load_text()
+def test_a_vocabulary_in_ones_home_is_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    Vocab(["a"]).save("~/vocab.json")
+    assert Vocab.load("~/vocab.json") == Vocab(["a"])
 
 
-def test_without_merges_ids_are_bytes() -> None:
-    assert BPETokenizer.train("abab", 256).encode("né") == [0x6E, 0xC3, 0xA9]
+@pytest.mark.parametrize("bad", ["", "a\0b", "https://example.org/vocab.json"])
+def test_saving_and_loading_refuse_the_same_paths(bad: str) -> None:
+    for use in (Vocab(["a"]).save, Vocab.load):
+        with pytest.raises(ValueError, match="path must be the path of a file"):
+            use(bad)
 
 
-def test_most_frequent_pair_is_merged_first() -> None:
-    assert BPETokenizer.train("ab ab cd", 257).merges == [(ord("a"), ord("b"))]
+@pytest.mark.parametrize("token", ["new york", " ", "a\n", ""])
+def test_a_token_that_is_no_word_is_refused_where_words_are_asked_for(token: str) -> None:
+    with pytest.raises(ValueError, match=f"tokens must be words, .*{re.escape(repr(token))}"):
+        Vocab([token, "a"], unit="word")
 
 
-def test_of_equally_frequent_pairs_the_lowest_ids_are_merged() -> None:
-    assert BPETokenizer.train("cd\nab\nce", 258).merges == [(ord("a"), ord("b")), (ord("c"), ord("d"))]
+def test_a_reserved_token_may_hold_whitespace() -> None:
+    assert Vocab(["a"], reserved_tokens=["<new line>"], unit="word").unit == "word"
 
 
-def test_sennrichs_example() -> None:
-    text = " ".join(["low"] * 5 + ["lower"] * 2 + ["newest"] * 6 + ["widest"] * 3)
-    tokenizer = BPETokenizer.train(text, 259)
-    assert [tokenizer.token_bytes(i) for i in (256, 257, 258)] == [b"es", b"est", b"lo"]
+@pytest.mark.parametrize("token", ["new york", "\n", ""])
+def test_a_text_that_splitting_would_cut_otherwise_is_not_encoded(token: str) -> None:
+    vocab = Vocab([token, "new", "york"])
+    with pytest.raises(ValueError, match=r"text must be cut into tokens by you"):
+        vocab.encode(vocab.decode(vocab[["new", token, "york"]]))
 
 
-def test_pairs_that_overlap_are_merged_from_the_left() -> None:
-    assert BPETokenizer.train("aaaaa", 257).encode("aaaaa") == [256, 256, ord("a")]
+def test_a_text_without_such_a_token_is_encoded() -> None:
+    vocab = Vocab(["new york", "new", "york"])
+    assert vocab.to_tokens(vocab.encode("york new")) == ["york", "new"]
 
 
-def test_merges_do_not_cross_words() -> None:
-    tokenizer = BPETokenizer.train("of the " * 9, 261)
-    assert not any(b" " in tokenizer.token_bytes(i)[1:] for i in range(len(tokenizer)))
-
-
-def reference_merges(text: str, number: int) -> list[tuple[int, int]]:
-    """Count all pairs again for each merge, the slow way that the definition says."""
-    pieces = [
-        list(piece.encode()) for piece in re.findall(r" ?\w{1,64}| ?[^\w\s]{1,64}|\s{1,64}(?!\S)|\s", text)
-    ]
-    merges: list[tuple[int, int]] = []
-    for new in range(256, 256 + number):
-        counts = Counter(pair for ids in pieces for pair in pairwise(ids))
-        if not counts:
-            break
-        best = min(counts, key=lambda pair: (-counts[pair], pair))
-        for ids in pieces:
-            i = 0
-            while i < len(ids) - 1:
-                if (ids[i], ids[i + 1]) == best:
-                    ids[i : i + 2] = [new]
-                i += 1
-        merges.append(best)
-    return merges
-
-
-@given(st.text(alphabet="aab, é", max_size=80))
-def test_incremental_counts_give_the_merges_of_the_definition(text: str) -> None:
-    expected = reference_merges(text, 12)
-    assert BPETokenizer.train(text, 256 + len(expected)).merges == expected
-
-
-def test_incremental_counts_give_the_merges_of_the_definition_on_the_story(subwords: BPETokenizer) -> None:
-    assert reference_merges(load_text(), 60) == subwords.merges[:60]
-
-
-def test_word_is_cut_after_64_letters() -> None:
-    with pytest.raises(ValueError, match="vocab_size must be at most 262"):  # 6 doublings make 64 letters
-        BPETokenizer.train("a" * 640, 1000)
-
-
-@given(st.text(alphabet="the im", max_size=40))
-def test_encoding_applies_the_merges_in_the_order_learnt(text: str) -> None:
-    """For one piece, replay every merge over it."""
-    word = text.replace(" ", "")
-    ids = list(word.encode())
-    for new, pair in enumerate(TRAINED.merges, start=256):
-        merged: list[int] = []
-        for i in ids:
-            if merged and (merged[-1], i) == pair:
-                merged[-1] = new
-            else:
-                merged.append(i)
-        ids = merged
-    assert TRAINED.encode(word) == ids
-
-
-def test_a_larger_vocabulary_needs_fewer_ids() -> None:
-    lengths = [len(BPETokenizer.train(load_text(), size).encode(load_text())) for size in (256, 512, 1024)]
-    assert lengths == sorted(set(lengths), reverse=True)
-
-
-def test_changing_encoded_ids_leaves_the_next_encoding_alone(subwords: BPETokenizer) -> None:
-    first = subwords.encode("the")
-    first.clear()
-    assert subwords.decode(subwords.encode("the")) == "the"
-
-
-def test_tokenizer_is_made_again_from_its_merges(subwords: BPETokenizer) -> None:
-    again = BPETokenizer(subwords.merges)
-    assert again.encode(load_text()) == subwords.encode(load_text())
-
-
-def test_length_is_the_vocab_size(subwords: BPETokenizer) -> None:
-    assert len(subwords) == 500
-
-
-def test_tokenizer_repr_gives_its_size(subwords: BPETokenizer) -> None:
-    assert repr(subwords) == "BPETokenizer(500 ids: 256 bytes, 244 merges)"
-
-
-@pytest.mark.parametrize("as_ids", [tuple, iter, torch.tensor, np.array])
-def test_decode_accepts_any_sequence_of_ids(subwords: BPETokenizer, as_ids: type[list[int]]) -> None:
-    assert subwords.decode(as_ids(subwords.encode("the tide"))) == "the tide"
-
-
-def test_part_of_a_character_decodes_to_the_replacement_character() -> None:
-    assert BPETokenizer().decode(list("né".encode()[:-1])) == "n\ufffd"
-
-
-@pytest.mark.parametrize("bad", [-1, 500])
-def test_id_out_of_range_is_named(subwords: BPETokenizer, bad: int) -> None:
-    with pytest.raises(ValueError, match=rf"id must be in 0\.\.499, got {bad}"):
-        subwords.decode([0, bad])
-
-
-@pytest.mark.parametrize("bad", [[1.0], [True], ["a"], [[1]]])
-def test_id_that_is_not_an_integer_is_a_type_error(subwords: BPETokenizer, bad: object) -> None:
-    with pytest.raises(TypeError, match="id must be an integer"):
-        subwords.decode(bad)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("bad", [5, "the", None, torch.tensor(5)])
-def test_ids_that_are_no_sequence_are_a_type_error(subwords: BPETokenizer, bad: object) -> None:
-    with pytest.raises(TypeError, match="ids must be a list"):
-        subwords.decode(bad)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("use", [TRAINED.encode, lambda text: BPETokenizer.train(text, 256)])
-def test_lone_surrogate_is_refused(use: type[str]) -> None:
-    with pytest.raises(ValueError, match=r"lone surrogate, got '\\ud800' at 1"):
-        use("a\ud800")
-
-
-@pytest.mark.parametrize("use", [TRAINED.encode, lambda text: BPETokenizer.train(text, 256)])
-def test_text_that_is_not_a_str_is_a_type_error(use: type[str]) -> None:
-    with pytest.raises(TypeError, match="text must be a str, got b'a'"):
-        use(b"a")
-
-
-@pytest.mark.parametrize(("text", "most"), [("", 256), ("a", 256), ("abc abc", 259)])
-def test_vocab_size_that_the_text_can_not_fill_is_refused_with_the_most(text: str, most: int) -> None:
-    with pytest.raises(ValueError, match=f"vocab_size must be at most {most}.* got {most + 1}"):
-        BPETokenizer.train(text, most + 1)
-
-
-def test_vocab_size_below_the_bytes_is_refused() -> None:
-    with pytest.raises(ValueError, match="vocab_size must be at least 256, got 255"):
-        BPETokenizer.train("text", 255)
-
-
-@pytest.mark.parametrize("merges", [[(0, 256)], [(-1, 0)], [(97, 98), (257, 97)]])
-def test_merge_of_an_id_that_does_not_exist_yet_is_refused(merges: list[tuple[int, int]]) -> None:
-    with pytest.raises(ValueError, match="id in merge"):
-        BPETokenizer(merges)
-
-
-@pytest.mark.parametrize("merges", [[(97,)], [(97, 98, 99)], [97], ["ab"]])
-def test_merge_that_is_not_a_pair_is_a_type_error(merges: list[tuple[int, int]]) -> None:
-    with pytest.raises(TypeError, match=r"merges\[0\] must be a pair of ids"):
-        BPETokenizer(merges)
-
-
-def test_merge_given_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"merges must be distinct, got \(97, 98\) again"):
-        BPETokenizer([(97, 98), (97, 98)])
+def test_a_vocabulary_with_whitespace_in_a_token_is_loaded_as_it_was(tmp_path: Path) -> None:
+    vocab = Vocab(["new york", "a"])
+    vocab.save(tmp_path / "vocab.json")
+    assert Vocab.load(tmp_path / "vocab.json") == vocab
