@@ -20,7 +20,7 @@ import torch
 from nltk.lm import Laplace, Vocabulary
 from nltk.util import everygrams
 
-from benchmarks import bptt, rnn, textbook
+from benchmarks import bptt, counts, rnn, text, textbook
 from benchmarks.claims import Claim, ratio
 from d2lrnn.batching import random_batches, sequential_batches
 from d2lrnn.ngrams import NGramModel, ngram_counts
@@ -48,6 +48,8 @@ def main() -> int:
         *map(memory, measured),
         linear_cost(),
         batching(),
+        counts.claims(),
+        text.claims(),
         bptt.claims(),
         rnn.claims(),
     ):
@@ -81,12 +83,12 @@ def zipf(length: int, vocab_size: int) -> list[int]:
     return np.random.default_rng(0).choice(vocab_size, length, p=weights / weights.sum()).tolist()
 
 
-def against_nltk(text: Text) -> Iterator[Claim]:
+def against_nltk(measured: Text) -> Iterator[Claim]:
     """Compare fitting and scoring add-one models of orders 1 to 3 with nltk's."""
-    train, held_out = ([str(token) for token in tokens] for tokens in (text.train, text.held_out))
-    known = [str(token) for token in range(text.vocab_size - 1)]
+    train, held_out = ([str(token) for token in tokens] for tokens in (measured.train, measured.held_out))
+    known = [str(token) for token in range(measured.vocab_size - 1)]
     vocabulary = Vocabulary(known)  # which adds one token, for all others
-    assert len(vocabulary) == text.vocab_size
+    assert len(vocabulary) == measured.vocab_size
 
     def nltk() -> list[float]:
         perplexities = []
@@ -99,28 +101,28 @@ def against_nltk(text: Text) -> Iterator[Claim]:
 
     def ours() -> list[float]:
         return [
-            NGramModel(order, add_k=1).fit(text.train, text.vocab_size).perplexity(text.held_out)
+            NGramModel(order, add_k=1).fit(measured.train, measured.vocab_size).perplexity(measured.held_out)
             for order in ORDERS
         ]
 
-    what = f"{text.name}: fit orders 1 to 3 and score the last tenth"
+    what = f"{measured.name}: fit orders 1 to 3 and score the last tenth"
     yield Claim(f"{what}, times as fast as nltk's Laplace", ratio(nltk, ours, repeats=3), at_least=20)
     difference = np.max(np.abs(np.array(ours()) / nltk() - 1))
     yield Claim(f"{what}, largest relative difference of perplexity", difference, at_most=1e-9)
 
 
-def memory(text: Text) -> Iterator[Claim]:
+def memory(measured: Text) -> Iterator[Claim]:
     """Compare the peak of memory, the corpus included, with two corpora and a key and a count per n-gram."""
-    train, held_out = np.array(text.train), np.array(text.held_out)
+    train, held_out = np.array(measured.train), np.array(measured.held_out)
     assert train.dtype == np.int64
     distinct = sum(len(ngram_counts(train, order)[1]) for order in ORDERS)
     tracemalloc.start()
     for order in ORDERS:
-        NGramModel(order).fit(train, text.vocab_size).perplexity(held_out)
+        NGramModel(order).fit(train, measured.vocab_size).perplexity(held_out)
     peak = train.nbytes + tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     bound = 2 * train.nbytes + 16 * distinct
-    what = f"{text.name}: peak memory of that work and the corpus, {peak / 1e6:.2f} MB"
+    what = f"{measured.name}: peak memory of that work and the corpus, {peak / 1e6:.2f} MB"
     yield Claim(
         f"{what}, as a share of 2 int64 corpora and 16 bytes per distinct n-gram", peak / bound, at_most=1
     )

@@ -1,14 +1,17 @@
 """Read one long sequence of tokens as batches of windows, and hold out the end of it.
 
 A model that reads `num_steps` tokens predicts each one's successor, so a window of inputs has labels that
-are the same window moved on by one token. Everything here hands out views or gathers of one int64 tensor.
+are the same window moved on by one token. Every batch and window handed out is a copy, made when it is asked
+for, so that what is done to it changes neither the corpus nor its labels; the corpus itself is not copied.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypeVar
+import reprlib
+import threading
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 import torch
@@ -17,41 +20,115 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from d2lrnn import _checks
-from d2lrnn._random import generator
+from d2lrnn._arrays import own
+from d2lrnn._random import Seed, generator, permutation, whole
 
 if TYPE_CHECKING:
-    from d2lrnn._checks import Tokens
+    from d2lrnn._checks import Ids, Tokens
 
-Slices = TypeVar("Slices", list[int], Tensor, NDArray[np.int64])
+Pair: TypeAlias = tuple[Tensor, Tensor]
+Slices = TypeVar("Slices", list[int], Tensor, NDArray[np.integer])
+
+_DRAWING = threading.Lock()  # so that no pass draws between another one's offset and order
 
 
-def random_batches(
-    corpus: Tokens, batch_size: int, num_steps: int, *, seed: int | None = None
-) -> Iterator[tuple[Tensor, Tensor]]:
-    """Return an iterator over batches of windows in random order.
+class Batches:
+    """Batches of a corpus, to be gone through as often as you like: each pass is cut anew.
+
+    `random_batches` and `sequential_batches` make them. `len` is the number of batches, of every pass alike.
+    """
+
+    _maker: str
+
+    def __init__(self, corpus: Tokens, batch_size: int, num_steps: int, seed: Seed) -> None:
+        self._tokens = _checks.token_ids("corpus", corpus, minimum=0)
+        self.batch_size = _checks.integer("batch_size", batch_size, minimum=1)
+        self.num_steps = _checks.integer("num_steps", num_steps, minimum=1)
+        if len(self) == 0:
+            raise ValueError(
+                f"one batch of batch_size={_checks.short(self.batch_size)} windows of "
+                f"num_steps={_checks.short(self.num_steps)} and its labels need "
+                f"{_checks.short(self.batch_size * self.num_steps + 1)} tokens, "
+                f"but corpus holds {len(self._tokens)}"
+            )
+        # None stays None: a copy or a pickle would hold a global generator of its own
+        self._generator = None if seed is None else generator(seed)
+
+    def __len__(self) -> int:
+        return max(len(self._tokens) - 1, 0) // (self.batch_size * self.num_steps)
+
+    def __iter__(self) -> Iterator[Pair]:
+        spare = (len(self._tokens) - 1) % (self.batch_size * self.num_steps)
+        rng = generator(self._generator)
+        with _DRAWING:
+            offset = int(whole(min(self.num_steps, spare + 1), 1, rng))
+            return self._cut(offset, rng)
+
+    def __repr__(self) -> str:
+        return (
+            f"<{self._maker}: {len(self):,} batches of {self.batch_size} x {self.num_steps} tokens "
+            f"from a corpus of {len(self._tokens):,}>"
+        )
+
+    def _cut(self, offset: int, rng: torch.Generator) -> Iterator[Pair]:
+        """Return one pass over the tokens from an offset on."""
+        raise NotImplementedError
+
+
+class _RandomBatches(Batches):
+    _maker = "random_batches"
+
+    def _cut(self, offset: int, rng: torch.Generator) -> Iterator[Pair]:
+        num_windows = (len(self._tokens) - 1 - offset) // self.num_steps
+        inputs, labels = _rows(self._tokens, offset, num_windows, self.num_steps)
+        order = permutation(num_windows, rng)[: len(self) * self.batch_size]
+        rows = order.numpy() if isinstance(inputs, np.ndarray) else order.to(inputs.device)
+        starts = range(0, len(rows), self.batch_size)
+        return (
+            (own(inputs[rows[i : i + self.batch_size]]), own(labels[rows[i : i + self.batch_size]]))
+            for i in starts
+        )
+
+
+class _SequentialBatches(Batches):
+    _maker = "sequential_batches"
+
+    def _cut(self, offset: int, rng: torch.Generator) -> Iterator[Pair]:  # noqa: ARG002
+        length = (len(self._tokens) - 1 - offset) // self.batch_size
+        inputs, labels = _rows(self._tokens, offset, self.batch_size, length)
+        starts = range(0, len(self) * self.num_steps, self.num_steps)
+        return (
+            (own(inputs[:, i : i + self.num_steps]), own(labels[:, i : i + self.num_steps])) for i in starts
+        )
+
+
+def random_batches(corpus: Tokens, batch_size: int, num_steps: int, *, seed: Seed = None) -> Batches:
+    """Return batches of windows in random order.
 
     One pass drops a random number of tokens, the offset, cuts the rest into windows of `num_steps` tokens
     side by side, and deals them out in random order. So no token is an input twice in a pass, and
     windows that are neighbours in a batch are not neighbours in the text: start each from a fresh state.
-    Windows that do not fill a last batch are left out; another seed leaves out others.
+    Windows that do not fill a last batch are left out; another pass leaves out others.
 
     Parameters
     ----------
-    corpus : sequence of int or Tensor of shape (T,)
-        Token indices. A pass over an int64 tensor copies only its batches; a list is first copied whole.
+    corpus : sequence of int, array or Tensor of shape (T,)
+        Token indices. A pass copies only its batches, of whatever integers, a read-only memory map included;
+        a list is first copied whole. The batches are on the corpus's device.
     batch_size : int
         Windows in a batch.
     num_steps : int
         Tokens in a window.
-    seed : int, optional
-        Draws the offset, uniform over 0..num_steps-1, and the order. The same seed gives the same batches.
-        None draws from fresh entropy. Global random state is neither read nor written. In a corpus so
-        short that a large offset would leave no batch, the offsets drawn are those that leave one.
+    seed : int, torch.Generator or None
+        Draws the offset and the order of each pass. An int fixes the whole sequence of passes, and the same
+        int repeats it. A generator is drawn from at each pass. None draws from torch's global generator;
+        otherwise global random state is left alone.
 
     Returns
     -------
-    iterator of (X, Y)
-        int64 tensors of shape (batch_size, num_steps); Y is X shifted by one token.
+    Batches of (X, Y)
+        A collection with `len`, which can be gone through again. X and Y are int64 tensors of their own, of
+        shape (batch_size, num_steps); Y is X shifted by one token.
 
     Raises
     ------
@@ -59,23 +136,21 @@ def random_batches(
         At the call, before any batch: if an argument is not as described, or the corpus holds fewer than
         batch_size * num_steps + 1 tokens.
 
+    Notes
+    -----
+    There are (T - 1) // (batch_size * num_steps) batches in every pass. The offset is uniform over
+    0..num_steps-1, or where some of these would cost a batch, over those that do not: up to the remainder of
+    that division.
+
     References
     ----------
     "Random sampling" in the language-model sections of *Dive into Deep Learning*, https://d2l.ai.
     """
-    tokens, offset, own = _start(corpus, batch_size, num_steps, seed)
-    num_windows = (len(tokens) - 1 - offset) // num_steps
-    inputs = tokens[offset:][: num_windows * num_steps].view(num_windows, num_steps)
-    labels = tokens[offset + 1 :][: num_windows * num_steps].view(num_windows, num_steps)
-    order = torch.randperm(num_windows, generator=own).to(tokens.device)
-    batches = order[: num_windows // batch_size * batch_size].view(-1, batch_size)
-    return ((inputs.index_select(0, rows), labels.index_select(0, rows)) for rows in batches)
+    return _RandomBatches(corpus, batch_size, num_steps, seed)
 
 
-def sequential_batches(
-    corpus: Tokens, batch_size: int, num_steps: int, *, seed: int | None = None
-) -> Iterator[tuple[Tensor, Tensor]]:
-    """Return an iterator over batches whose rows continue from one batch to the next.
+def sequential_batches(corpus: Tokens, batch_size: int, num_steps: int, *, seed: Seed = None) -> Batches:
+    """Return batches whose rows continue from one batch to the next.
 
     One pass drops a random number of tokens, the offset, cuts the rest into `batch_size` rows of equal
     length, and reads all rows from left to right, `num_steps` tokens at a time. Row i of a batch begins
@@ -85,50 +160,49 @@ def sequential_batches(
 
     Parameters
     ----------
-    corpus : sequence of int or Tensor of shape (T,)
-        Token indices.
+    corpus : sequence of int, array or Tensor of shape (T,)
+        Token indices, as for `random_batches`.
     batch_size : int
         Rows in a batch.
     num_steps : int
         Tokens in each row of a batch.
-    seed : int, optional
-        Draws the offset, as in `random_batches`.
+    seed : int, torch.Generator or None
+        Draws the offset of each pass, as for `random_batches`.
 
     Returns
     -------
-    iterator of (X, Y)
-        int64 tensors of shape (batch_size, num_steps); Y is X shifted by one token. Both are views of the
-        corpus: copy a batch before you write to it.
+    Batches of (X, Y)
+        As `random_batches`.
 
     Raises
     ------
     TypeError, ValueError
         As `random_batches`.
 
+    Notes
+    -----
+    The number of batches and the offsets are those of `random_batches`.
+
     References
     ----------
     "Sequential partitioning" in the language-model sections of *Dive into Deep Learning*, https://d2l.ai.
     """
-    tokens, offset, _ = _start(corpus, batch_size, num_steps, seed)
-    length = (len(tokens) - 1 - offset) // batch_size
-    inputs = tokens[offset:][: batch_size * length].view(batch_size, length)
-    labels = tokens[offset + 1 :][: batch_size * length].view(batch_size, length)
-    starts = range(0, length - num_steps + 1, num_steps)
-    return ((inputs[:, i : i + num_steps], labels[:, i : i + num_steps]) for i in starts)
+    return _SequentialBatches(corpus, batch_size, num_steps, seed)
 
 
-class WindowDataset(Dataset[tuple[Tensor, Tensor]]):
+class WindowDataset(Dataset[Pair]):
     """Hold every window of `num_steps` tokens, overlapping, for a `torch.utils.data.DataLoader`.
 
-    Item i is (corpus[i : i + num_steps], corpus[i + 1 : i + 1 + num_steps]), two int64 views of shape
-    (num_steps,); there are len(corpus) - num_steps items. All but the tokens near the ends are inputs
-    `num_steps` times in one pass. Split the corpus before you cut windows, never the windows
-    (see `split_corpus`).
+    Item i is (corpus[i : i + num_steps], corpus[i + 1 : i + 1 + num_steps]), two int64 tensors of their own,
+    of shape (num_steps,); there are len(corpus) - num_steps items, and -1 is the last. All but the tokens
+    near the ends are inputs `num_steps` times in one pass. Split the corpus before you cut windows, never the
+    windows (see `split_corpus`). A DataLoader takes a batch's items together, by `__getitems__`, which is
+    quicker than one by one.
 
     Parameters
     ----------
-    corpus : sequence of int or Tensor of shape (T,)
-        Token indices.
+    corpus : sequence of int, array or Tensor of shape (T,)
+        Token indices, copied only if they are a list.
     num_steps : int
         Tokens in a window.
 
@@ -136,26 +210,49 @@ class WindowDataset(Dataset[tuple[Tensor, Tensor]]):
     ------
     TypeError, ValueError
         If an argument is not as described, or the corpus holds fewer than num_steps + 1 tokens.
-    IndexError
-        From `dataset[i]` if there is no item i.
+    IndexError, TypeError
+        From `dataset[i]` if there is no item i, or i is not an integer: a slice is none.
     """
 
     def __init__(self, corpus: Tokens, num_steps: int) -> None:
         self.num_steps = _checks.integer("num_steps", num_steps, minimum=1)
-        self.corpus = _checks.corpus("corpus", corpus, minimum=0)
-        if len(self.corpus) <= num_steps:
+        self._tokens = _checks.token_ids("corpus", corpus, minimum=0)
+        if len(self._tokens) <= self.num_steps:
             raise ValueError(
-                f"a window of num_steps={num_steps} and its labels need {num_steps + 1} tokens, "
-                f"but corpus holds {len(self.corpus)}"
+                f"a window of num_steps={_checks.short(self.num_steps)} and its labels need "
+                f"{_checks.short(self.num_steps + 1)} tokens, but corpus holds {len(self._tokens)}"
             )
 
     def __len__(self) -> int:
-        return len(self.corpus) - self.num_steps
+        return len(self._tokens) - self.num_steps
 
-    def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
-        start = range(len(self))[operator.index(index)]  # counts negative indices, raises IndexError
-        window = self.corpus[start : start + self.num_steps + 1]
-        return window[:-1], window[1:]
+    def __getitem__(self, index: int) -> Pair:
+        (start,) = self._starts([index])
+        window = self._tokens[start : start + self.num_steps + 1]
+        return own(window[:-1]), own(window[1:])
+
+    def __getitems__(self, indices: Sequence[int]) -> list[Pair]:
+        """Return the items of several indices."""
+        places = np.array(self._starts(indices), np.int64)[:, None] + np.arange(self.num_steps + 1)
+        if isinstance(self._tokens, Tensor):
+            windows: Ids = self._tokens[torch.from_numpy(places).to(self._tokens.device)]
+        else:
+            windows = self._tokens[places]  # (batch, num_steps + 1)
+        return list(zip(own(windows[:, :-1]).unbind(), own(windows[:, 1:]).unbind(), strict=True))
+
+    def _starts(self, indices: Sequence[int]) -> list[int]:
+        """Return where windows begin; indices below 0 count from the end."""
+        every = range(len(self))
+        try:
+            return [every[_place(index)] for index in indices]
+        except TypeError:
+            raise TypeError(f"each index must be an integer, got {reprlib.repr(indices)}") from None
+        except IndexError:
+            bounds = f"{-len(self)}..{len(self) - 1}"
+            raise IndexError(f"each index must be in {bounds}, got {reprlib.repr(indices)}") from None
+
+    def __repr__(self) -> str:
+        return f"<WindowDataset: {len(self):,} windows of {self.num_steps} tokens>"
 
 
 def split_corpus(corpus: Slices, held_out: float = 0.1) -> tuple[Slices, Slices]:
@@ -174,7 +271,7 @@ def split_corpus(corpus: Slices, held_out: float = 0.1) -> tuple[Slices, Slices]
     Returns
     -------
     train, held_out : of the same type as `corpus`
-        Slices: copies of a list, views of a tensor or array.
+        Slices: copies of a list, views of a tensor, an array or a memory map.
 
     Raises
     ------
@@ -182,26 +279,25 @@ def split_corpus(corpus: Slices, held_out: float = 0.1) -> tuple[Slices, Slices]
         If an argument is not as described, or one of the parts would be empty.
     """
     share = _checks.real("held_out", held_out, above=0, below=1)
-    length = len(_checks.corpus("corpus", corpus))
+    length = len(_checks.token_ids("corpus", corpus))
     cut = length - round(share * length)
     if not 0 < cut < length:
         raise ValueError(f"held_out={held_out} of a corpus of {length} token(s) leaves one part empty")
-    return corpus[:cut], corpus[cut:]
+    try:
+        return corpus[:cut], corpus[cut:]
+    except TypeError:
+        raise TypeError(f"corpus must be something to slice, got a {type(corpus).__name__}") from None
 
 
-def _start(
-    corpus: Tokens, batch_size: int, num_steps: int, seed: int | None
-) -> tuple[Tensor, int, torch.Generator]:
-    """Check the arguments of a batch iterator and draw its offset, with which at least one batch is left."""
-    tokens = _checks.corpus("corpus", corpus, minimum=0)
-    needed = _checks.integer("batch_size", batch_size, minimum=1)
-    needed *= _checks.integer("num_steps", num_steps, minimum=1)
-    spare = len(tokens) - 1 - needed
-    if spare < 0:
-        raise ValueError(
-            f"one batch of batch_size={batch_size} windows of num_steps={num_steps} and its labels need "
-            f"{needed + 1} tokens, but corpus holds {len(tokens)}"
-        )
-    own = generator(seed)
-    offset = torch.randint(min(num_steps, spare + 1), (1,), generator=own)
-    return tokens, int(offset), own
+def _place(index: object) -> int:
+    """Return an index as an int, or raise TypeError: True is none, though Python counts it among the ints."""
+    if isinstance(index, bool) or getattr(index, "dtype", None) is torch.bool:
+        raise TypeError
+    return operator.index(index)  # type: ignore[arg-type]  # it says so itself
+
+
+def _rows(tokens: Ids, offset: int, count: int, length: int) -> tuple[Ids, Ids]:
+    """Return views of inputs and labels as `count` rows of `length` tokens, from an offset on."""
+    inputs = tokens[offset : offset + count * length].reshape(count, length)
+    labels = tokens[offset + 1 : offset + 1 + count * length].reshape(count, length)
+    return inputs, labels

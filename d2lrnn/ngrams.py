@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+import reprlib
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from d2lrnn import _checks
-from d2lrnn._ngram_counts import Counts
+from d2lrnn._arrays import room_for
+from d2lrnn._frequencies import ngram_counts, unseen_share, zipf_fit
+from d2lrnn._ngram_counts import Counts, Followers, text_array
+from d2lrnn._random import Seed, numpy_generator
 from d2lrnn.scoring import perplexity
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from d2lrnn._checks import Tokens
 
     Floats = NDArray[np.float64]
+
+__all__ = ["NGramModel", "ngram_counts", "unseen_share", "zipf_fit"]
 
 
 class NGramModel:
@@ -30,14 +37,16 @@ class NGramModel:
         P(x)     = (n(x) + eps_1 / |V|) / (n + eps_1)
         P(x | h) = (n(h, x) + eps_k P(x | h')) / (n(h) + eps_k)
 
-    where h has k - 1 tokens and h' is h without its first. With eps = 0 these are relative frequencies; as
-    eps goes to infinity they become the next lower order's, which eps = inf gives. An unseen history has the
-    distribution of h' for every eps, 0 included. With `add_k` = K the model is instead::
+    where h has k - 1 tokens and h' is h without its first. This is interpolation with a Dirichlet prior:
+    eps_k tokens are put in as if observed, distributed as the next lower order says. With eps = 0 these are
+    relative frequencies; as eps goes to infinity they become the next lower order's, which eps = inf gives.
+    An unseen history has the distribution of h' for every eps, 0 included. With `add_k` = K the model is
+    instead::
 
         P(x | h) = (n(h, x) + K) / (n(h) + K |V|)
 
-    for the longest history at hand, up to `order` - 1 tokens, and uniform after an unseen one, for K = 0 too.
-    Either way the probabilities after any history sum to 1 over the vocabulary.
+    for the longest history at hand, up to `order` - 1 tokens, and uniform after an unseen one, for K = 0 too;
+    K = 1 is Laplace smoothing. Either way the probabilities after any history sum to 1 over the vocabulary.
 
     Parameters
     ----------
@@ -54,34 +63,72 @@ class NGramModel:
     TypeError, ValueError
         If an argument is not as described. Every method but `fit` raises ValueError before `fit`.
 
+    Notes
+    -----
+    *Dive into Deep Learning* has another recursion, and calls it Laplace smoothing. Its n(h) counts a
+    history at the very end of the corpus too, so that its probabilities may sum to less than 1, its trigram
+    is drawn toward the unigram, P(x), where this one is drawn toward the bigram, and its vocabulary is that
+    of the corpus. In "a b a b a" the last a has no successor. With a third token in the vocabulary of both
+    and each eps 1, P(b) = (2 + 1/3) / (5 + 1) = 7/18 = 0.389, and then theirs has::
+
+        P(b | a)   = (2 + 7/18) / (3 + 1) = 0.597    all after a sum to (2 + 1) / (3 + 1) = 0.75
+        P(b | b a) = (1 + 7/18) / (2 + 1) = 0.463
+
+    and this one (2 + 7/18) / (2 + 1) and (1 + 0.796) / (1 + 1):
+
+    >>> model = NGramModel(3, eps=1).fit([0, 1, 0, 1, 0], vocab_size=3)
+    >>> [round(model.prob(1, history), 3) for history in ([], [0], [1, 0])]
+    [0.389, 0.796, 0.898]
+
     References
     ----------
-    C. E. Shannon, "A Mathematical Theory of Communication", 1948, section 3: text drawn from n-gram counts.
-    "Language Models", *Dive into Deep Learning*, https://d2l.ai: the recursion, as Laplace smoothing.
+    D. J. C. MacKay and L. C. Bauman Peto, "A hierarchical Dirichlet language model", 1995: the recursion.
     S. F. Chen and J. Goodman, "An empirical study of smoothing techniques for language modeling", 1999.
+    C. E. Shannon, "A Mathematical Theory of Communication", 1948, section 3: text drawn from n-gram counts.
+    "Language Models", *Dive into Deep Learning*, https://d2l.ai.
     """
 
     def __init__(self, order: int, eps: float | Sequence[float] = 1.0, *, add_k: float | None = None) -> None:
         self.order = _checks.integer("order", order, minimum=1)
-        weights = tuple(eps) if isinstance(eps, (Sequence, np.ndarray)) else (eps,) * self.order
-        if len(weights) != self.order:
-            raise ValueError(f"eps must be one number or one for each of {self.order} orders, got {eps!r}")
-        self.eps = tuple(w if w == math.inf else _checks.real("eps", w, minimum=0) for w in weights)
+        self.eps = eps
         self.add_k = None if add_k is None else _checks.real("add_k", add_k, minimum=0)
-        if add_k is not None and (isinstance(eps, (Sequence, np.ndarray)) or eps != 1.0):
-            raise ValueError(f"give eps or add_k, not both; got eps={eps!r} and add_k={add_k!r}")
+        if add_k is not None and self._weights != 1.0:
+            raise ValueError(f"give eps or add_k, not both; got eps={reprlib.repr(eps)} and add_k={add_k!r}")
         self.vocab_size = 0
         self._counts: Counts | None = None
+
+    @property
+    def eps(self) -> tuple[float, ...]:
+        """The eps of each order, lowest first; set it to one number for all orders or one for each."""
+        return self._weights if isinstance(self._weights, tuple) else (self._weights,) * self.order
+
+    @eps.setter
+    def eps(self, eps: float | Sequence[float]) -> None:
+        self._weights = _weights(eps, self.order)
+
+    def __repr__(self) -> str:
+        smoothing = f"eps={self._weights}" if self.add_k is None else f"add_k={self.add_k}"
+        fitted = "not fitted" if self._counts is None else f"fitted to {self._counts.length:,} tokens"
+        types = f" of {self.vocab_size:,} types" if self._counts else ""
+        return f"<NGramModel(order={_checks.short(self.order)}, {smoothing}), {fitted}{types}>"
 
     def fit(self, corpus: Tokens, vocab_size: int) -> NGramModel:
         """Count the n-grams of the corpus up to the model's order, and return the model.
 
+        The cost is that of one sort of the corpus for each order up to the first at which no n-gram occurs
+        twice; higher orders are free.
+
         Parameters
         ----------
-        corpus : sequence of int or Tensor of shape (T,)
-            Token indices in 0..vocab_size-1, at least one.
+        corpus : sequence of int, array or Tensor of shape (T,)
+            Token indices in 0..vocab_size-1, at least one. An array or tensor is only read, a memory map too.
         vocab_size : int
             |V|, the number of tokens among which the model divides the probability.
+
+        Returns
+        -------
+        NGramModel
+            The model itself.
 
         Raises
         ------
@@ -89,8 +136,9 @@ class NGramModel:
             If an argument is not as described.
         """
         size = _checks.integer("vocab_size", vocab_size, minimum=1)
-        tokens = _array("corpus", corpus, minimum=1, vocab_size=size)
-        self.vocab_size, self._counts = size, Counts(tokens, size, self.order)
+        tokens = text_array("corpus", corpus, minimum=1, vocab_size=size)
+        counts = Counts(tokens, size, self.order)
+        self.vocab_size, self._counts = size, counts
         return self
 
     def prob(self, token: int, history: Tokens = ()) -> float:
@@ -100,59 +148,96 @@ class NGramModel:
         ----------
         token : int
             Token index in 0..vocab_size-1.
-        history : sequence of int or Tensor of shape (n,)
-            The tokens before it, oldest first, of which the last `order` - 1 count. With fewer, the
-            probability is that of the order they suffice for.
+        history : sequence of int, array or Tensor of shape (n,)
+            The tokens before it, oldest first, of which the last `order` - 1 count, and no others are looked
+            at. With fewer, the probability is that of the order they suffice for.
+
+        Returns
+        -------
+        float
+            In 0..1.
 
         Raises
         ------
         TypeError, ValueError
             If an argument is not as described.
         """
-        last = self._tokens("token", [_checks.integer("token", token)])
-        return float(self._probs(np.append(self._history(history), last))[-1])
+        self._fitted()
+        last = _checks.index("token", token, self.vocab_size)
+        p = 1 / self.vocab_size
+        for eps, followers in self._after(history):
+            p = (followers.count(last) + eps * p) / (followers.total + eps)
+        return p
 
     def distribution(self, history: Tokens = ()) -> Floats:
-        """Return the probability of every token after a history, as an array of shape (|V|,).
+        """Return the probability of every token after a history.
 
         Parameters
         ----------
-        history : sequence of int or Tensor of shape (n,)
+        history : sequence of int, array or Tensor of shape (n,)
             As for `prob`.
+
+        Returns
+        -------
+        float64 array of shape (|V|,)
 
         Raises
         ------
         TypeError, ValueError
-            If `history` is not as described.
+            If `history` is not as described, or memory has no room for `vocab_size` numbers.
         """
-        return self._distribution(self._history(history))
+        self._fitted()
+        room_for("vocab_size", self.vocab_size)
+        p = np.full(self.vocab_size, 1 / self.vocab_size)
+        for eps, followers in self._after(history):
+            p = (followers.counts(self.vocab_size) + eps * p) / (followers.total + eps)
+        return p
 
     def log_probs(self, corpus: Tokens) -> Floats:
-        """Return the natural logarithm of each token's probability after those before it, of shape (T,).
+        """Return the natural logarithm of each token's probability after those before it.
 
-        The first tokens are scored with the shorter history that there is; a token of probability 0 has
-        minus infinity.
+        The first tokens are scored with the shorter history that there is.
 
         Parameters
         ----------
-        corpus : sequence of int or Tensor of shape (T,)
+        corpus : sequence of int, array or Tensor of shape (T,)
             Token indices in 0..vocab_size-1, at least one.
+
+        Returns
+        -------
+        float64 array of shape (T,)
+            A token of probability 0 has minus infinity.
 
         Raises
         ------
         TypeError, ValueError
             If `corpus` is not as described.
         """
+        counts = self._fitted()
+        text = text_array("corpus", corpus, minimum=1, vocab_size=self.vocab_size)
+        p = np.full(len(text), 1 / self.vocab_size)
+        for k, (n_h, n_hx) in enumerate(counts.lookup(text), start=1):
+            p[k - 1 :] = self._smooth(k, n_h, n_hx, p[k - 1 :])  # the k-th token and later ones
         with np.errstate(divide="ignore"):
-            return np.log(self._probs(self._tokens("corpus", corpus, minimum=1)))
+            scores: Floats = np.log(p)
+        return scores
 
     def perplexity(self, corpus: Tokens) -> float:
         """Return the inverse geometric mean of the probabilities that `log_probs` is about.
 
+        The first token counts too, by its probability after no history. `evaluate` leaves it out, as a
+        network has to read a token before it predicts one. For a number to set beside that, leave it out
+        here: ``perplexity(-model.log_probs(corpus)[1:].sum(), len(corpus) - 1)``, with `d2lrnn.perplexity`.
+
         Parameters
         ----------
-        corpus : sequence of int or Tensor of shape (T,)
+        corpus : sequence of int, array or Tensor of shape (T,)
             As for `log_probs`.
+
+        Returns
+        -------
+        float
+            At least 1; infinite if a token has probability 0.
 
         Raises
         ------
@@ -162,61 +247,90 @@ class NGramModel:
         scores = self.log_probs(corpus)
         return perplexity(-float(scores.sum()), len(scores))
 
-    def sample(self, num_tokens: int, history: Tokens = (), seed: int | None = 0) -> list[int]:
+    def sample(self, num_tokens: int, history: Tokens = (), seed: Seed = None) -> list[int]:
         """Return `num_tokens` tokens, each drawn from the distribution after those before it.
+
+        A token costs a few searches for each order up to the longest history that occurs, however many tokens
+        the vocabulary has.
 
         Parameters
         ----------
         num_tokens : int
             How many tokens to draw, at least 0.
-        history : sequence of int or Tensor of shape (n,)
-            Tokens that come before the first one drawn; they are not returned.
-        seed : int, optional
-            The same seed gives the same tokens. None draws from fresh entropy. Global random state is
-            neither read nor written.
+        history : sequence of int, array or Tensor of shape (n,)
+            Tokens that come before the first one drawn, as for `prob`; they are not returned.
+        seed : int, torch.Generator or None
+            The same int gives the same tokens. From a generator one number is drawn. None draws from fresh
+            entropy. Global random state is left alone.
+
+        Returns
+        -------
+        list of int
 
         Raises
         ------
         TypeError, ValueError
             If an argument is not as described.
         """
+        counts = self._fitted()
         count = _checks.integer("num_tokens", num_tokens, minimum=0)
-        generator = np.random.default_rng(None if seed is None else _checks.integer("seed", seed, minimum=0))
-        tokens: list[int] = self._history(history).tolist()
-        start = len(tokens)
-        for u in generator.random(count):  # the inverse of the cumulative distribution at u
-            seen = np.array(tokens[max(len(tokens) - self.order + 1, 0) :], np.int64)
-            cumulative = self._distribution(seen).cumsum()
-            tokens.append(int(np.searchsorted(cumulative, u * cumulative[-1], side="right")))
+        room_for("num_tokens", count)
+        tokens = self._history(history)
+        start, ranks = len(tokens), counts.suffixes(tokens)
+        for u in numpy_generator(seed).random(count).tolist():
+            mixture = self._mixture(counts, tokens, ranks)
+            parts = [(followers.count_to, eps, followers.total + eps) for eps, followers in mixture]
+            cumulative = functools.partial(self._prob_to, parts)
+            total = cumulative(self.vocab_size - 1)  # 1, but for rounding
+            token = bisect_right(range(self.vocab_size), u * total, key=cumulative)  # its inverse at u
+            tokens.append(token)
+            ranks = counts.extended(ranks, token)
         return tokens[start:]
 
-    def _tokens(self, name: str, value: object, minimum: int = 0) -> NDArray[np.int64]:
+    def _fitted(self) -> Counts:
         if self._counts is None:
             raise ValueError("the model has no counts yet: call fit(corpus, vocab_size) first")
-        return _array(name, value, minimum=minimum, vocab_size=self.vocab_size)
+        return self._counts
 
-    def _history(self, history: object) -> NDArray[np.int64]:
+    def _history(self, history: Tokens) -> list[int]:
         """Return the part of a history that counts."""
-        tokens = self._tokens("history", history)
-        return tokens[max(len(tokens) - self.order + 1, 0) :]
+        last = _checks.tail("history", history, self.order - 1)
+        tokens: list[int] = _checks.token_ids("history", last, minimum=0, vocab_size=self.vocab_size).tolist()
+        return tokens
 
-    def _distribution(self, history: NDArray[np.int64]) -> Floats:
-        every = np.arange(self.vocab_size)[:, None]
-        texts = np.hstack([np.broadcast_to(history, (self.vocab_size, len(history))), every])
-        return self._probs(texts)[:, -1]
+    def _after(self, history: Tokens) -> list[tuple[float, Followers]]:
+        """Return what counts after a history that a caller gives."""
+        counts, tokens = self._fitted(), self._history(history)
+        return self._mixture(counts, tokens, counts.suffixes(tokens))
 
-    def _probs(self, text: NDArray[np.int64]) -> Floats:
-        """Return each token's probability after those before it on the last axis."""
-        assert self._counts is not None
-        p = np.full(text.shape, 1 / self.vocab_size)
-        for k, (n_h, n_hx) in enumerate(self._counts.lookup(text), start=1):
-            p[..., k - 1 :] = self._smooth(k, n_h, n_hx, p[..., k - 1 :])  # the k-th token and later ones
+    def _mixture(self, counts: Counts, history: list[int], ranks: list[int]) -> list[tuple[float, Followers]]:
+        """Return what counts after a history, the lowest order first: each eps, and the tokens that follow.
+
+        Each order's probabilities are (count + eps * those of the order before) / (total + eps).
+        """
+        orders = counts.after(history, ranks)
+        if self.add_k is not None:  # K for each token is K |V| for the uniform distribution
+            seen = len(orders) == min(len(history), self.order - 1) + 1
+            pairs = [(self.add_k * self.vocab_size, orders[-1])] if seen else []
+        else:
+            pairs = [(self._eps(k), followers) for k, followers in enumerate(orders, start=1)]
+        return [(eps, followers) for eps, followers in pairs if followers.total and eps < math.inf]
+
+    def _prob_to(self, parts: Sequence[tuple[Callable[[int], int], float, float]], token: int) -> float:
+        """Return the probability of the tokens up to this index together."""
+        p = (token + 1) / self.vocab_size
+        for count_to, eps, whole in parts:
+            p = (count_to(token) + eps * p) / whole
         return p
+
+    def _eps(self, k: int) -> float:
+        """Return the eps of order k."""
+        return self._weights[k - 1] if isinstance(self._weights, tuple) else self._weights
 
     def _smooth(self, k: int, n_h: Floats, n_hx: Floats, lower: Floats) -> Floats:
         """Return probabilities of order k from the counts and the probabilities of the order below."""
-        eps = self.eps[k - 1]
-        if self.add_k is not None:  # K for each token is K |V| for the uniform distribution
+        eps = self._eps(k)
+        if self.add_k is not None:
             eps, lower = self.add_k * self.vocab_size, np.full_like(lower, 1 / self.vocab_size)
         if eps == math.inf:
             return lower
@@ -224,107 +338,19 @@ class NGramModel:
         return np.divide(n_hx + eps * lower, n_h + eps, out=p, where=n_h > 0)
 
 
-def ngram_counts(corpus: Tokens, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the distinct n-grams of a corpus and how often each occurs, most frequent first.
-
-    Parameters
-    ----------
-    corpus : sequence of int or Tensor of shape (T,)
-        Token indices, at least n.
-    n : int
-        Tokens in an n-gram.
-
-    Returns
-    -------
-    ngrams : int64 array of shape (distinct, n)
-    counts : int64 array of shape (distinct,)
-        Ties are in the order in which the corpus first has them.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
-    """
-    size = _checks.integer("n", n, minimum=1)
-    tokens = _array("corpus", corpus, minimum=size)
-    *_, (_, ranks) = Counts(tokens, int(tokens.max()) + 1, size).ranks(tokens)
-    _, firsts, counts = np.unique(ranks, return_index=True, return_counts=True)
-    order = np.lexsort((firsts, -counts))
-    return tokens[firsts[order, None] + np.arange(size)], counts[order]
+def _weights(eps: object, order: int) -> float | tuple[float, ...]:
+    """Return one eps for all orders, or one for each."""
+    if isinstance(eps, (str, bytes, bytearray)):
+        raise TypeError(f"eps must be a number or a sequence of numbers, got {eps!r} ({type(eps).__name__})")
+    if not isinstance(eps, (Sequence, np.ndarray)) or np.ndim(eps) == 0:
+        return _weight(eps)
+    if len(_checks.unmasked("eps", eps)) != order:
+        raise ValueError(
+            f"eps must be one number or one for each of {_checks.short(order)} orders, "
+            f"got {reprlib.repr(eps)}"
+        )
+    return tuple(map(_weight, eps))
 
 
-def unseen_share(train: Tokens, held_out: Tokens, n: int) -> float:
-    """Return the share of the n-grams of `held_out` that do not occur in `train`.
-
-    An n-gram counts as often as it occurs in `held_out`: it is the share of the places at which relative
-    frequencies fail.
-
-    Parameters
-    ----------
-    train, held_out : sequence of int or Tensor of shape (T,)
-        Token indices; at least one in `train` and at least n in `held_out`.
-    n : int
-        Tokens in an n-gram.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
-    """
-    size = _checks.integer("n", n, minimum=1)
-    seen = _array("train", train, minimum=1)
-    tokens = _array("held_out", held_out, minimum=size)
-    *_, (_, occurrences) = Counts(seen, int(max(seen.max(), tokens.max())) + 1, size).lookup(tokens)
-    return float(np.mean(occurrences == 0))
-
-
-def zipf_fit(
-    counts: Sequence[float] | Floats | Tensor, skip: int = 10, until: int = 1000
-) -> tuple[float, float]:
-    """Fit Zipf's law, log n_i = -alpha log i + c, to the count n_i of the i-th most frequent n-gram.
-
-    The fit is by least squares, with natural logarithms, over the ranks i = skip + 1, ..., until, or to the
-    last rank if there are fewer. (Ranks 10 to 1,000 are skip=9, until=1000.)
-
-    Parameters
-    ----------
-    counts : sequence, array or Tensor of shape (distinct,)
-        Positive counts in any order.
-    skip : int
-        How many of the most frequent to leave out, at least 0.
-    until : int
-        The last rank to use, counted from 1.
-
-    Returns
-    -------
-    alpha, c : float
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described, or fewer than two ranks are left.
-
-    References
-    ----------
-    G. K. Zipf, *Human Behavior and the Principle of Least Effort*, 1949.
-    """
-    first = _checks.integer("skip", skip, minimum=0)
-    last = _checks.integer("until", until, minimum=1)
-    try:
-        n = np.sort(np.asarray(counts, dtype=np.float64))[::-1]
-    except (TypeError, ValueError):
-        raise TypeError(f"counts must hold numbers, got {counts!r}") from None
-    if n.ndim != 1 or not np.all((n > 0) & np.isfinite(n)):
-        raise ValueError(f"counts must be positive numbers along one axis, got {counts!r}")
-    y = np.log(n[first:last])
-    if len(y) < 2:
-        raise ValueError(f"skip={skip} and until={until} leave fewer than 2 of {len(n)} counts to fit")
-    x = np.log(np.arange(first + 1, first + len(y) + 1))
-    alpha = -np.dot(x - x.mean(), y) / np.dot(x - x.mean(), x - x.mean())
-    return float(alpha), float(y.mean() + alpha * x.mean())
-
-
-def _array(name: str, value: object, *, minimum: int, vocab_size: int | None = None) -> NDArray[np.int64]:
-    tokens = _checks.corpus(name, value, minimum=minimum, vocab_size=vocab_size)
-    array: NDArray[np.int64] = tokens.cpu().numpy()
-    return array
+def _weight(eps: object) -> float:
+    return math.inf if isinstance(eps, Real) and eps == math.inf else _checks.real("eps", eps, minimum=0)

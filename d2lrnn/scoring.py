@@ -34,22 +34,32 @@ def perplexity(total_nll: float | Tensor, num_tokens: int) -> float:
     Raises
     ------
     TypeError
-        If `total_nll` is not a number or `num_tokens` is not an integer.
+        If `total_nll` is not a number, or a tensor that holds none, or `num_tokens` is not an integer.
     ValueError
-        If `num_tokens` is below 1, or `total_nll` is negative: no probability exceeds 1, so that a
-        negative sum is a log-likelihood whose sign was not changed.
+        If one of them is too large for a float, `num_tokens` is below 1, or `total_nll` is negative: no
+        probability exceeds 1, so that a negative sum is a log-likelihood whose sign was not changed.
 
     References
     ----------
     F. Jelinek et al., "Perplexity -- a measure of the difficulty of speech recognition tasks", 1977.
     """
     if isinstance(total_nll, Tensor) and total_nll.ndim == 0:
-        total_nll = total_nll.detach().item()
+        total_nll = _checks.dense("total_nll", total_nll).detach().item()
     if isinstance(total_nll, bool) or not isinstance(total_nll, Real):
-        raise TypeError(f"total_nll must be a number, got {total_nll!r} ({type(total_nll).__name__})")
+        raise TypeError(f"total_nll must be a number, got {_checks.shown(total_nll)}")
     if total_nll < 0:
-        raise ValueError(f"total_nll must be at least 0, got {total_nll!r}")
+        raise ValueError(f"total_nll must be at least 0, got {_checks.short(total_nll)}")
+    count = _float("num_tokens", _checks.integer("num_tokens", num_tokens, minimum=1))
+    mean = _float("total_nll", total_nll) / count
     try:
-        return math.exp(float(total_nll) / _checks.integer("num_tokens", num_tokens, minimum=1))
+        return math.exp(mean)
     except OverflowError:
         return math.inf
+
+
+def _float(name: str, value: Real | int) -> float:
+    """Return a number as a float, infinity and nan too, or raise if it is finite and too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} must fit a float, got {_checks.shown(value)}") from None

@@ -9,9 +9,13 @@ import torch
 from torch import Tensor
 
 from d2lrnn import _checks
+from d2lrnn._arrays import numpy_silent, own, room_for, small_enough
+from d2lrnn._contract import mode
+from d2lrnn._random import Seed, numpy_generator
 
 
-def noisy_sine(num_steps: int = 1000, noise: float = 0.2, seed: int = 0) -> Tensor:
+@numpy_silent()
+def noisy_sine(num_steps: int = 1000, noise: float = 0.2, seed: Seed = None) -> Tensor:
     """Return a slow sine with Gaussian noise: x_t = sin(0.01 t) + noise * N(0, 1) for t = 1..num_steps.
 
     Parameters
@@ -20,8 +24,9 @@ def noisy_sine(num_steps: int = 1000, noise: float = 0.2, seed: int = 0) -> Tens
         Number of steps, at least 1. One period is 200 pi, about 628 steps.
     noise : float
         Standard deviation of the noise, at least 0.
-    seed : int
-        Seed of NumPy's generator, at least 0; no global random state is touched.
+    seed : int, torch.Generator or None
+        The same int gives the same noise, by NumPy's generator. From a generator one number is drawn. None
+        draws from fresh entropy. Global random state is left alone.
 
     Returns
     -------
@@ -31,7 +36,8 @@ def noisy_sine(num_steps: int = 1000, noise: float = 0.2, seed: int = 0) -> Tens
     Raises
     ------
     TypeError, ValueError
-        If an argument is not a number or below its bound.
+        If an argument is not as described, memory has no room for so many steps, or noise makes a value too
+        large for a float.
 
     Notes
     -----
@@ -39,9 +45,13 @@ def noisy_sine(num_steps: int = 1000, noise: float = 0.2, seed: int = 0) -> Tens
     """
     num_steps = _checks.integer("num_steps", num_steps, minimum=1)
     noise = _checks.real("noise", noise, minimum=0)
-    generator = np.random.default_rng(_checks.integer("seed", seed, minimum=0))
+    generator = numpy_generator(seed)
+    room_for("num_steps", num_steps)
     t = np.arange(1, num_steps + 1)
-    return torch.from_numpy(np.sin(0.01 * t) + noise * generator.normal(size=num_steps))
+    x = np.sin(0.01 * t) + noise * generator.normal(size=num_steps)
+    small_enough("noise", x=x)
+    with torch.inference_mode(mode=False):  # training can use it, wherever it is made
+        return torch.from_numpy(x)
 
 
 def lagged(x: Tensor, tau: int) -> tuple[Tensor, Tensor]:
@@ -59,21 +69,20 @@ def lagged(x: Tensor, tau: int) -> tuple[Tensor, Tensor]:
     Returns
     -------
     features : Tensor of shape (T - tau, tau)
-        A view on `x`.
     labels : Tensor of shape (T - tau, 1)
-        A view on `x`.
+        Both are copies: what you do to them leaves `x` alone. Gradients flow back to it.
 
     Raises
     ------
     TypeError
-        If `x` is not a tensor of floats, or `tau` is not an integer.
+        If `x` is not a dense tensor of floats, or `tau` is not an integer.
     ValueError
         If `x` does not have one axis, is not longer than `tau` or holds a value that is not finite, or if
         `tau` is below 1.
     """
     tau = _checks.integer("tau", tau, minimum=1)
     x = _series(x, tau + 1)
-    return x[:-1].unfold(0, tau, 1), x[tau:].unsqueeze(1)
+    return own(x[:-1].unfold(0, tau, 1)), own(x[tau:].unsqueeze(1))
 
 
 def forecast(model: Callable[[Tensor], Tensor], x: Tensor, tau: int, k: int) -> Tensor:
@@ -86,8 +95,9 @@ def forecast(model: Callable[[Tensor], Tensor], x: Tensor, tau: int, k: int) -> 
     Parameters
     ----------
     model : callable
-        Maps windows of shape (n, tau), oldest value first, to predictions of shape (n, 1). It runs without
-        gradients; a torch Module runs in evaluation mode and gets its mode back.
+        Maps windows of shape (n, tau), oldest value first, to predictions of shape (n, 1), finite floats. It
+        runs without gradients, on windows of its own to write to; a torch Module runs in evaluation mode, and
+        each of its parts gets its mode back.
     x : Tensor of shape (T,)
         A series of finite floats, with T of at least tau + k.
     tau : int
@@ -98,16 +108,18 @@ def forecast(model: Callable[[Tensor], Tensor], x: Tensor, tau: int, k: int) -> 
     Returns
     -------
     Tensor of shape (T - tau - k + 1,)
-        Item i is for t = tau + i: it predicts x[tau + i + k - 1]. So the forecasts stand beside
-        ``x[tau + k - 1 :]``, item by item.
+        Of the model's dtype. Item i is for t = tau + i: it predicts x[tau + i + k - 1]. So the forecasts
+        stand beside ``x[tau + k - 1 :]``, item by item.
 
     Raises
     ------
     TypeError
-        If `model` cannot be called, `x` is not a tensor of floats, or `tau` or `k` is not an integer.
+        If `model` cannot be called or does not return a tensor of floats, if `x` is not a dense tensor of
+        floats, or if `tau` or `k` is not an integer.
     ValueError
         If `x` does not have one axis, is too short or holds a value that is not finite, if `tau` or `k` is
-        below 1, or if the model's predictions are not of shape (n, 1).
+        below 1, or if the model's predictions are not of shape (n, 1), or not finite: from infinity or nan
+        fed back, nothing can be predicted.
 
     Notes
     -----
@@ -115,28 +127,34 @@ def forecast(model: Callable[[Tensor], Tensor], x: Tensor, tau: int, k: int) -> 
     review and comparison of strategies for multi-step ahead time series forecasting".
     """
     if not callable(model):
-        raise TypeError(f"model must be callable, got {model!r} ({type(model).__name__})")
+        raise TypeError(f"model must be callable, got {_checks.shown(model)}")
     tau = _checks.integer("tau", tau, minimum=1)
     k = _checks.integer("k", k, minimum=1)
     x = _series(x, tau + k)
     windows = x[: len(x) - k].unfold(0, tau, 1)  # (n, tau), one window for each t
-    training = isinstance(model, torch.nn.Module) and model.training
-    if isinstance(model, torch.nn.Module):
-        model.eval()
-    try:
-        with torch.no_grad():
-            for _ in range(k):
-                predictions = model(windows)  # (n, 1)
-                if predictions.shape != (len(windows), 1):
-                    raise ValueError(
-                        f"model must map windows of shape {tuple(windows.shape)} to predictions of shape "
-                        f"{(len(windows), 1)}, got {tuple(predictions.shape)}"
-                    )
-                windows = torch.cat([windows[:, 1:], predictions], 1)
-    finally:
-        if isinstance(model, torch.nn.Module):
-            model.train(training)
-    return predictions.squeeze(1)
+    with mode(model, training=False), torch.no_grad():
+        for step in range(1, k + 1):
+            predictions = _predictions(model, windows, step)  # (n, 1)
+            windows = torch.cat([windows[:, 1:], predictions], 1)
+    return own(predictions.squeeze(1))  # the model's own tensor stays with the model
+
+
+def _predictions(model: Callable[[Tensor], Tensor], windows: Tensor, step: int) -> Tensor:
+    """Return what a model predicts, or raise unless it is one finite float for each window."""
+    predictions = model(windows.clone())
+    if not isinstance(predictions, Tensor) or not predictions.is_floating_point():
+        kind = predictions.dtype if isinstance(predictions, Tensor) else type(predictions).__name__
+        raise TypeError(f"model must return a tensor of floats, got {kind}")
+    if predictions.shape != (len(windows), 1):
+        raise ValueError(
+            f"model must map windows of shape {tuple(windows.shape)} to predictions of shape "
+            f"{(len(windows), 1)}, got {tuple(predictions.shape)}"
+        )
+    finite = torch.isfinite(predictions)
+    if not finite.all():
+        wrong = predictions[~finite][0].item()
+        raise ValueError(f"model must make finite predictions, got {wrong} {step} step(s) ahead")
+    return predictions
 
 
 def _series(x: Tensor, minimum: int) -> Tensor:
@@ -145,10 +163,11 @@ def _series(x: Tensor, minimum: int) -> Tensor:
         raise TypeError(f"x must be a tensor, got {type(x).__name__}")
     if not x.is_floating_point():
         raise TypeError(f"x must hold floats, got a tensor of {x.dtype}")
+    _checks.dense("x", x)
     if x.ndim != 1:
         raise ValueError(f"x must have one axis, got shape {tuple(x.shape)}")
     if len(x) < minimum:
-        raise ValueError(f"x must hold at least {minimum} values here, got {len(x)}")
+        raise ValueError(f"x must hold at least {_checks.short(minimum)} values here, got {len(x)}")
     finite = torch.isfinite(x)
     if not finite.all():
         first = int((~finite).nonzero()[0])

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
+import tracemalloc
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -12,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.utils.data import DataLoader
 
+from d2lrnn import _checks
 from d2lrnn.batching import WindowDataset, random_batches, sequential_batches, split_corpus
 
 both = pytest.mark.parametrize("batches", [random_batches, sequential_batches])
@@ -182,14 +188,24 @@ def test_the_same_seed_gives_the_same_batches(batches, case):
     assert all(torch.equal(a, b) for pairs in again for a, b in zip(*pairs, strict=True))
 
 
+def equal(first, second):
+    """Tell whether two passes hold the same batches."""
+    pairs = zip(first, second, strict=True)
+    return all(torch.equal(a, b) for each in pairs for a, b in zip(*each, strict=True))
+
+
+def first_column(batches):
+    """Return where the rows of a pass's first batch begin."""
+    return tuple(next(iter(batches))[0][:, 0].tolist())
+
+
 @both
 def test_no_seed_gives_new_batches(batches):
-    firsts = {tuple(next(batches(range(1000), 2, 50))[0][:, 0].tolist()) for _ in range(50)}
-    assert len(firsts) > 10
+    assert len({first_column(batches(range(1000), 2, 50)) for _ in range(50)}) > 10
 
 
 @both
-@pytest.mark.parametrize("seed", [None, 3])
+@pytest.mark.parametrize("seed", [3, torch.Generator()])
 def test_global_random_state_is_left_alone(batches, seed):
     before = random.getstate(), torch.get_rng_state(), np.random.get_state()[1]  # noqa: NPY002
     list(batches(range(100), 2, 5, seed=seed))
@@ -199,14 +215,114 @@ def test_global_random_state_is_left_alone(batches, seed):
 
 
 @both
-@pytest.mark.parametrize("seed", [None, 3])
-def test_global_seeds_do_not_matter(batches, seed):
+@pytest.mark.parametrize(("seed", "different"), [(None, 20), (3, 1)])
+def test_torch_s_seed_matters_without_a_seed_only(batches, seed, different):
     firsts = set()
-    for _ in range(20):
-        random.seed(0)
+    for i in range(20):
+        torch.manual_seed(i)
+        firsts.add(first_column(batches(range(100_000), 2, 5000, seed=seed)))
+    assert len(firsts) in range(different // 2, different + 1)
+
+
+@both
+def test_torch_s_seed_repeats_the_batches_without_a_seed(batches):
+    firsts = set()
+    for _ in range(5):
         torch.manual_seed(0)
-        firsts.add(tuple(next(batches(range(1000), 2, 50, seed=seed))[0][:, 0].tolist()))
-    assert (len(firsts) == 1) == (seed is not None)
+        firsts.add(first_column(batches(range(100_000), 2, 5000)))
+    assert len(firsts) == 1
+
+
+# passes
+
+
+@both
+def test_a_second_pass_is_another_one(batches):
+    passes = batches(torch.arange(1000), 2, 50, seed=0)
+    assert not equal(passes, passes)
+
+
+@both
+def test_the_same_seed_repeats_all_passes(batches):
+    one, other = batches(torch.arange(1000), 2, 50, seed=0), batches(torch.arange(1000), 2, 50, seed=0)
+    assert all(equal(one, other) for _ in range(3))
+
+
+@both
+def test_every_pass_has_an_offset_of_its_own(batches):
+    passes = batches(range(35), 2, 5, seed=0)
+    assert {min(int(X.min()) for X, _ in passes) for _ in range(100)} == {0, 1, 2, 3, 4}
+
+
+@both
+def test_a_generator_is_drawn_from_at_each_pass(batches):
+    seed = torch.Generator().manual_seed(7)
+    passes = batches(torch.arange(1000), 2, 50, seed=seed)
+    known = batches(torch.arange(1000), 2, 50, seed=7)
+    assert equal(passes, known)
+    assert equal(passes, known)
+
+
+@both
+def test_a_pass_draws_when_it_is_begun(batches):
+    passes, known = (batches(torch.arange(1000), 2, 50, seed=7) for _ in range(2))
+    first, second = iter(passes), iter(passes)
+    late, early = list(second), list(first)
+    assert equal(early, known)
+    assert equal(late, known)
+
+
+@both
+def test_passes_side_by_side_are_whole_passes(batches):
+    passes = batches(torch.arange(1000), 2, 50, seed=7)
+    known = batches(torch.arange(1000), 2, 50, seed=7)
+    one, other = zip(*zip(passes, passes, strict=True), strict=True)
+    assert equal(one, known)
+    assert equal(other, known)
+
+
+@both
+def test_passes_in_threads_are_those_of_the_seed(batches):
+    passes, known = (batches(torch.arange(2000), 2, 5, seed=7) for _ in range(2))
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: torch.stack([X for X, _ in passes]).numpy().tobytes(), range(40)))
+    expected = [torch.stack([X for X, _ in known]).numpy().tobytes() for _ in range(40)]
+    assert sorted(found) == sorted(expected)
+
+
+@both
+def test_a_copy_goes_on_by_itself(batches):
+    passes = batches(torch.arange(1000), 2, 50, seed=7)
+    assert equal(copy.deepcopy(passes), passes)
+
+
+@both
+@law
+@given(arguments())
+def test_the_length_is_that_of_every_pass(batches, case):
+    length, batch_size, num_steps, seed = case
+    passes = batches(range(length), batch_size, num_steps, seed=seed)
+    found = len(passes)
+    for _ in range(3):
+        pending = iter(passes)
+        next(pending)
+        assert len(passes) == found == 1 + sum(1 for _ in pending)
+
+
+@settings(law, max_examples=20)
+@given(arguments())
+def test_offsets_are_those_that_cost_no_batch(case):
+    length, batch_size, num_steps, _ = case
+    passes = sequential_batches(range(length), batch_size, num_steps, seed=0)
+    whole = (length - 1) // (batch_size * num_steps)
+    fit = {o for o in range(num_steps) if (length - 1 - o) // (batch_size * num_steps) == whole}
+    assert {int(next(iter(passes))[0][0, 0]) for _ in range(400)} == fit
+
+
+@both
+def test_batches_print_as_what_they_are(batches):
+    expected = f"<{batches.__name__}: 28 batches of 2 x 5 tokens from a corpus of 290>"
+    assert repr(batches(range(290), 2, 5)) == expected
 
 
 @both
@@ -245,7 +361,7 @@ def test_a_seed_that_torch_cannot_use_is_an_error_at_the_call(batches, seed, err
     ("corpus", "error", "message"),
     [
         ([0.5] * 35, TypeError, r"corpus must hold 64-bit integers, got 0\.5 \(float\)"),
-        ([0] * 34 + [2**70], TypeError, r"corpus must hold 64-bit integers, got 1180591620717411303424"),
+        ([0] * 34 + [2**70], ValueError, r"corpus must hold 64-bit integers, got 1180591620717411303424"),
         ([0] * 34 + [True] + ["a"], TypeError, "corpus must hold 64-bit integers, got True"),
         (torch.zeros(35), TypeError, "corpus must hold integers, got a tensor of torch.float32"),
         (torch.zeros(35, dtype=torch.bool), TypeError, "corpus must hold integers"),
@@ -285,18 +401,129 @@ def test_every_kind_of_corpus_gives_the_same_batches(batches, corpus):
     assert torch.equal(X, read(batches, 35, 2, 5, 0)[0][0])
 
 
-def test_sequential_batches_are_views_of_the_corpus():
+@both
+def test_writing_to_a_batch_leaves_the_corpus_and_its_labels_alone(batches):
     corpus = torch.arange(35)
-    X, _ = next(sequential_batches(corpus, 2, 5, seed=0))
-    assert X.untyped_storage().data_ptr() == corpus.untyped_storage().data_ptr()
-
-
-def test_writing_to_a_random_batch_leaves_the_corpus_alone():
-    corpus = torch.arange(35)
-    for X, Y in random_batches(corpus, 2, 5, seed=0):
+    for X, Y in batches(corpus, 2, 5, seed=0):
+        labels = Y.clone()
         X.zero_()
+        assert torch.equal(Y, labels)
         Y.zero_()
     assert torch.equal(corpus, torch.arange(35))
+
+
+# corpora that are only read
+
+
+def file_of(tmp_path, dtype, length=400_000):
+    """Return a read-only memory map of integers in 0..99."""
+    path = tmp_path / "tokens"
+    (np.arange(length) % 100).astype(dtype).tofile(path)
+    return np.memmap(path, dtype=dtype, mode="r")
+
+
+READERS = [
+    lambda corpus: [X.add_(Y) for X, Y in random_batches(corpus, 4, 25, seed=0)][:3],
+    lambda corpus: [X.add_(Y) for X, Y in sequential_batches(corpus, 4, 25, seed=0)][:3],
+    lambda corpus: [X.add_(Y) for X, Y in DataLoader(WindowDataset(corpus[:5000], 25), 4)][:3],
+    lambda corpus: [X.add_(Y) for X, Y in [WindowDataset(corpus, 25)[-1]]],
+]
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize("dtype", ["int64", "uint16", "int32", ">i8", "uint64"])
+@pytest.mark.filterwarnings("error")
+def test_a_read_only_memory_map_gives_batches_to_write_to(tmp_path, read, dtype):
+    corpus = file_of(tmp_path, dtype, 10_000)
+    expected = read(torch.from_numpy(corpus.astype(np.int64)))
+    assert all(torch.equal(a, b) for a, b in zip(read(corpus), expected, strict=True))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint16"])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda corpus: deque(random_batches(corpus, 4, 25, seed=0), 1),
+        lambda corpus: deque(sequential_batches(corpus, 4, 25, seed=0), 1),
+        lambda corpus: deque(random_batches(corpus[::-1], 4, 25, seed=0), 1),
+        lambda corpus: WindowDataset(corpus, 25).__getitems__(range(50)),
+        split_corpus,
+    ],
+)
+def test_a_memory_map_is_not_copied(tmp_path, read, dtype):
+    corpus = file_of(tmp_path, dtype)
+    read(corpus)  # what is made once, whatever the corpus
+    tracemalloc.start()
+    read(corpus)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < corpus.nbytes / 4
+
+
+def test_parts_of_a_memory_map_are_of_the_same_memory(tmp_path):
+    corpus = file_of(tmp_path, "uint16", 100)
+    assert all(np.shares_memory(part, corpus) for part in split_corpus(corpus))
+
+
+@both
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int16, torch.int32])
+def test_a_narrow_tensor_gives_int64_batches(batches, dtype):
+    corpus = torch.arange(35, dtype=dtype)
+    assert equal(batches(corpus, 2, 5, seed=0), batches(torch.arange(35), 2, 5, seed=0))
+
+
+READS = [
+    lambda corpus: next(iter(random_batches(corpus, 2, 5, seed=0)))[0],
+    lambda corpus: next(iter(sequential_batches(corpus, 2, 5, seed=0)))[0],
+    lambda corpus: WindowDataset(corpus, 5)[0][0],
+    lambda corpus: WindowDataset(corpus, 5).__getitems__([3, -1])[1][0],
+]
+
+
+@pytest.mark.parametrize("read", READS)
+def test_a_corpus_that_stays_a_tensor_is_read_as_an_array_is(monkeypatch, read):
+    corpus = torch.arange(35)
+    expected = read(corpus)
+    monkeypatch.setattr(_checks, "token_ids", lambda _, value, **__: value)  # as off the CPU
+    found = read(corpus)
+    assert torch.equal(found, expected)
+    found.zero_()
+    assert torch.equal(corpus, torch.arange(35))
+
+
+# settings of the user's
+
+
+@both
+def test_another_default_device_changes_nothing(batches):
+    with torch.device("meta"):
+        found = list(batches(list(range(35)), 2, 5, seed=0))
+    assert equal(found, batches(range(35), 2, 5, seed=0))
+
+
+def test_windows_stay_where_the_corpus_is_under_another_default_device():
+    with torch.device("meta"):
+        dataset = WindowDataset(list(range(35)), 5)
+        found = [dataset[3], *dataset.__getitems__([3])]
+    assert all(X.tolist() == [3, 4, 5, 6, 7] for X, _ in found)
+
+
+@pytest.mark.parametrize("read", READS)
+def test_what_is_read_in_inference_mode_can_be_trained_on(read):
+    weight = torch.ones(35, 1, requires_grad=True)
+    with torch.inference_mode():
+        X = read(torch.arange(35))
+    torch.nn.functional.embedding(X, weight).sum().backward()
+    assert weight.grad is not None
+
+
+@pytest.mark.parametrize("read", READS)
+def test_a_corpus_made_in_inference_mode_can_be_trained_on(read):
+    weight = torch.ones(35, 1, requires_grad=True)
+    with torch.inference_mode():
+        corpus = torch.arange(35)
+    torch.nn.functional.embedding(read(corpus), weight).sum().backward()
+    assert weight.grad is not None
 
 
 @law
@@ -319,7 +546,7 @@ def test_the_last_window_has_the_last_token_as_a_label():
 
 @pytest.mark.parametrize("index", [30, -31])
 def test_a_window_that_is_not_there_is_an_index_error(index):
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match=rf"each index must be in -30\.\.29, got \[{index}\]"):
         WindowDataset(range(35), 5)[index]
 
 
@@ -327,9 +554,41 @@ def test_iterating_over_windows_ends():
     assert len(list(WindowDataset(range(35), 5))) == 30
 
 
-def test_windows_are_views_of_the_corpus():
+def test_writing_to_a_window_leaves_the_corpus_and_its_labels_alone():
     corpus = torch.arange(35)
-    assert WindowDataset(corpus, 5)[3][1].untyped_storage().data_ptr() == corpus.untyped_storage().data_ptr()
+    dataset = WindowDataset(corpus, 5)
+    for X, Y in (dataset[3], *dataset.__getitems__([3])):
+        X.zero_()
+        assert Y.tolist() == [4, 5, 6, 7, 8]
+    assert torch.equal(corpus, torch.arange(35))
+
+
+@law
+@given(st.integers(1, 9), st.integers(1, 30), st.data())
+def test_items_taken_together_are_those_taken_one_by_one(num_steps, more, data):
+    dataset = WindowDataset(range(num_steps + more), num_steps)
+    indices = data.draw(st.lists(st.integers(-more, more - 1)))
+    assert equal(dataset.__getitems__(indices), (dataset[i] for i in indices))
+
+
+def test_a_data_loader_takes_the_items_of_a_batch_together(monkeypatch):
+    monkeypatch.setattr(WindowDataset, "__getitem__", None)
+    X, Y = next(iter(DataLoader(WindowDataset(range(35), 5), 30)))
+    assert torch.equal(Y, X + 1)
+
+
+def test_a_numpy_integer_is_an_index():
+    assert WindowDataset(range(35), 5)[np.int64(3)][0].tolist() == [3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("index", [slice(0, 3), 1.0, None, [1]])
+def test_an_index_that_is_no_integer_is_an_error(index):
+    with pytest.raises(TypeError, match="each index must be an integer, got"):
+        WindowDataset(range(35), 5)[index]
+
+
+def test_windows_print_as_what_they_are():
+    assert repr(WindowDataset(range(35), 5)) == "<WindowDataset: 30 windows of 5 tokens>"
 
 
 def test_a_data_loader_shows_inner_tokens_num_steps_times():
@@ -400,7 +659,15 @@ def test_a_share_that_is_not_between_0_and_1_is_an_error(held_out, error):
         split_corpus(list(range(30)), held_out)
 
 
-@pytest.mark.parametrize(("corpus", "error"), [([], ValueError), (list("abc"), TypeError)])
+@pytest.mark.parametrize(
+    ("corpus", "error"),
+    [
+        ([], ValueError),
+        (list("abc"), TypeError),
+        (deque(range(30)), TypeError),
+        (np.ma.masked_less(np.arange(30), 3), TypeError),
+    ],
+)
 def test_a_corpus_that_cannot_be_split_is_an_error(corpus, error):
     with pytest.raises(error, match="corpus"):
         split_corpus(corpus)
@@ -412,3 +679,41 @@ def test_a_numpy_integer_is_a_seed(batches):
     assert all(
         torch.equal(x, u) for (x, _), (u, _) in zip(by_numpy, batches(range(35), 2, 5, seed=3), strict=True)
     )
+
+
+@both
+def test_a_copy_without_a_seed_draws_from_the_global_generator(batches):
+    copied = pickle.loads(pickle.dumps(copy.deepcopy(batches(range(200), 2, 5))))
+    torch.manual_seed(1)
+    first = [X.tolist() for X, _ in copied]
+    torch.manual_seed(1)
+    assert [X.tolist() for X, _ in copied] == first
+
+
+@both
+def test_a_bool_among_the_tokens_is_refused(batches):
+    with pytest.raises(TypeError, match=r"corpus must hold 64-bit integers, got True \(bool\)"):
+        batches([True, 2] + [1] * 50, 2, 5)
+
+
+@pytest.mark.parametrize("place", [True, np.True_, torch.tensor(True)])
+def test_a_bool_is_no_index_of_a_window(place):
+    with pytest.raises(TypeError, match="each index must be an integer"):
+        WindowDataset(range(9), 2)[place]
+
+
+@both
+@pytest.mark.parametrize("sizes", [(10**5000, 1), (1, 10**5000)], ids=["first", "second"])
+def test_sizes_too_long_to_write_out_are_refused_by_name(batches, sizes):
+    with pytest.raises(ValueError, match="one batch of batch_size="):
+        batches(range(9), *sizes)
+
+
+def test_a_window_too_long_to_write_out_is_refused_by_name():
+    with pytest.raises(ValueError, match="a window of num_steps="):
+        WindowDataset(range(9), 10**5000)
+
+
+def test_a_seed_too_long_to_write_out_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"seed must be below 2\*\*64"):
+        random_batches(range(9), 1, 2, seed=10**5000)

@@ -43,7 +43,13 @@ def test_nan_propagates():
 
 @pytest.mark.parametrize(
     "total_nll",
-    [2, np.float32(2), torch.tensor(2.0), torch.tensor(2.0, dtype=torch.float64, requires_grad=True)],
+    [
+        2,
+        np.float32(2),
+        torch.tensor(2.0),
+        torch.tensor(2.0).bfloat16(),
+        torch.tensor(2.0, dtype=torch.float64, requires_grad=True),
+    ],
 )
 def test_any_scalar_type_is_a_total(total_nll):
     assert perplexity(total_nll, 2) == math.e
@@ -71,7 +77,22 @@ def test_a_total_that_is_no_number_is_an_error(total_nll):
         perplexity(total_nll, 1)
 
 
+def test_a_total_on_no_device_is_an_error():
+    with pytest.raises(TypeError, match=r"total_nll must be a dense tensor .* a meta one"):
+        perplexity(torch.tensor(1.0, device="meta"), 1)
+
+
 @pytest.mark.parametrize("total_nll", [-0.5, -math.inf, torch.tensor(-0.5)])
 def test_a_log_likelihood_with_its_sign_is_an_error(total_nll):
     with pytest.raises(ValueError, match="total_nll must be at least 0, got -"):
         perplexity(total_nll, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "total", "count"),
+    [("num_tokens", 1.0, 10**400), ("total_nll", 10**400, 1)],
+    ids=["count", "total"],
+)
+def test_numbers_too_large_for_a_float_are_refused(name, total, count):
+    with pytest.raises(ValueError, match=f"{name} must fit a float"):
+        perplexity(total, count)
