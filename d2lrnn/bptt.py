@@ -12,10 +12,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike
 
 from d2lrnn import _checks
-from d2lrnn._arrays import Floats, Ints, floats, word_ids
+from d2lrnn._arrays import Floats, Ints, floats, numpy_silent, small_enough, word_ids
+from d2lrnn._backward import add_columns, pass_back, pass_back_truncated, softmax
+from d2lrnn._random import Seed, numpy_generator
+from d2lrnn._tensors import fits_memory
 from d2lrnn.gradcheck import Comparison, compare, numeric_gradient
 from d2lrnn.linear_rnn import LinearRNN
 from d2lrnn.truncation import full_gradient, randomized_gradient, truncated_gradient
@@ -35,6 +39,7 @@ __all__ = [
 ]
 
 BLOCK = 256  # steps whose outputs are in memory at a time: for 8,000 words, 16 MB
+WEIGHTS = "U, V and W"
 
 
 class VanillaRNN:
@@ -61,7 +66,8 @@ class VanillaRNN:
 
     Notes
     -----
-    The weights are copied: the attributes `U`, `V` and `W` are the model's own, to be trained in place.
+    The weights are copied: the attributes `U`, `V` and `W` are the model's own, to be trained in place. What
+    training makes of them is not looked at, but results are, and are never nan or infinite.
     """
 
     def __init__(self, U: ArrayLike, V: ArrayLike, W: ArrayLike) -> None:
@@ -71,8 +77,12 @@ class VanillaRNN:
         self.V = floats("V", V, vocab_size, num_hiddens)
         self.W = floats("W", W, num_hiddens, num_hiddens)
 
+    def __repr__(self) -> str:
+        num_hiddens, vocab_size = self.U.shape
+        return f"VanillaRNN(vocab_size={vocab_size}, num_hiddens={num_hiddens})"
+
     @classmethod
-    def init(cls, vocab_size: int, num_hiddens: int, *, seed: int | None = 0) -> VanillaRNN:
+    def init(cls, vocab_size: int, num_hiddens: int, *, seed: Seed = None) -> VanillaRNN:
         """Return a model with random weights.
 
         They are uniform between -1/sqrt(n) and 1/sqrt(n), where n is how many numbers the matrix takes in:
@@ -82,9 +92,13 @@ class VanillaRNN:
         ----------
         vocab_size, num_hiddens : int
             C, the number of words, and H, the number of hidden units; at least 1.
-        seed : int, optional
-            The same seed gives the same weights on every machine. None draws from fresh entropy. Global
-            random state is neither read nor written.
+        seed : int or torch.Generator, optional
+            The same seed gives the same weights on every machine. None draws from fresh entropy, and a
+            generator draws one number to start from. Global random state is neither read nor written.
+
+        Returns
+        -------
+        VanillaRNN
 
         Raises
         ------
@@ -93,7 +107,8 @@ class VanillaRNN:
         """
         C = _checks.integer("vocab_size", vocab_size, minimum=1)
         H = _checks.integer("num_hiddens", num_hiddens, minimum=1)
-        rng = np.random.default_rng(None if seed is None else _checks.integer("seed", seed, minimum=0))
+        fits_memory(2 * H * C + H**2, torch.float64, vocab_size=C, num_hiddens=H)
+        rng = numpy_generator(seed)
         U, V, W = ((2 * rng.random(shape) - 1) / np.sqrt(shape[1]) for shape in ((H, C), (C, H), (H, H)))
         return cls(U, V, W)
 
@@ -102,6 +117,7 @@ class VanillaRNN:
         """How many weights there are: 2HC + H^2."""
         return self.U.size + self.V.size + self.W.size
 
+    @numpy_silent()
     def forward(self, x: Tokens) -> tuple[Floats, Floats]:
         """Return the predictions and the hidden states of all steps.
 
@@ -120,14 +136,15 @@ class VanillaRNN:
         Raises
         ------
         TypeError, ValueError
-            If `x` is not as described.
+            If `x` is not as described, or numbers grow beyond float64.
         """
         s = self._states(word_ids("x", x, len(self.V)))
         yhat = np.empty((len(s), len(self.V)))
         for steps, z in self._logits(s):
-            yhat[steps] = _softmax(z)
+            yhat[steps] = softmax(z)
         return yhat, s  # (T, C), (T, H)
 
+    @numpy_silent()
     def loss(self, x: Tokens, y: Tokens) -> float:
         """Return L, the sum of the steps' cross-entropies, in nats.
 
@@ -139,18 +156,24 @@ class VanillaRNN:
         x, y : sequence of int or Tensor of shape (T,)
             Word ids in 0..C-1, at least one, and the word that follows each.
 
+        Returns
+        -------
+        float
+
         Raises
         ------
         TypeError, ValueError
-            If an argument is not as described.
+            If an argument is not as described, or numbers grow beyond float64.
         """
         x, y = self._pair(x, y)
         total = 0.0
         for steps, z in self._logits(self._states(x)):
             total -= z[np.arange(len(z)), y[steps]].sum()
             total += np.log(np.exp(z, out=z).sum(axis=1)).sum()
+        small_enough(WEIGHTS, loss=total)
         return float(total)
 
+    @numpy_silent()
     def gradients(self, x: Tokens, y: Tokens, tau: int | None = None) -> dict[str, Floats]:
         """Return the gradients of L, with one pass backward over all steps.
 
@@ -183,7 +206,7 @@ class VanillaRNN:
         Raises
         ------
         TypeError, ValueError
-            If an argument is not as described.
+            If an argument is not as described, or numbers grow beyond float64.
 
         References
         ----------
@@ -198,11 +221,12 @@ class VanillaRNN:
         dV, ds = self._output_gradients(s, y)  # (C, H), (T, H)
         slope = 1 - s**2  # (T, H): of tanh
         if tau == len(x) - 1:
-            delta = _pass_back(ds, slope, self.W)
+            delta = pass_back(ds, slope, self.W)
         else:
-            delta = _pass_back_truncated(ds, slope, self.W, tau)
-        return {"U": _add_columns(delta, x, self.U.shape[1]), "V": dV, "W": delta[1:].T @ s[:-1]}
+            delta = pass_back_truncated(ds, slope, self.W, tau)
+        return _checked(add_columns(delta, x, self.U.shape[1]), dV, delta[1:].T @ s[:-1])
 
+    @numpy_silent()
     def gradients_double_loop(self, x: Tokens, y: Tokens, tau: int | None = None) -> dict[str, Floats]:
         """Return what `gradients` does, the way the formula reads: for each output, back step by step.
 
@@ -228,7 +252,7 @@ class VanillaRNN:
         Raises
         ------
         TypeError, ValueError
-            If an argument is not as described.
+            If an argument is not as described, or numbers grow beyond float64.
         """
         x, y = self._pair(x, y)
         tau = _steps_back(tau, len(x))
@@ -243,7 +267,7 @@ class VanillaRNN:
                 dW += np.outer(delta, s[k - 1])
                 dU[:, x[k]] += delta
                 delta = (self.W.T @ delta) * (1 - s[k - 1] ** 2)
-        return {"U": dU, "V": dV, "W": dW}
+        return _checked(dU, dV, dW)
 
     def _states(self, x: Ints) -> Floats:
         """Return s, (T, H)."""
@@ -260,14 +284,16 @@ class VanillaRNN:
         for start in range(0, len(s), BLOCK):
             steps = slice(start, min(start + BLOCK, len(s)))
             block = np.matmul(s[steps], self.V.T, out=z[: steps.stop - start])  # (B, C)
-            block -= block.max(axis=1, keepdims=True)
+            largest = block.max(axis=1, keepdims=True)  # (B, 1)
+            small_enough(WEIGHTS, logits=largest)
+            block -= largest
             yield steps, block
 
     def _output_gradients(self, s: Floats, y: Ints) -> tuple[Floats, Floats]:
         """Return dL/dV, (C, H), and V^T e_t for every step, (T, H): the immediate derivative by s_t."""
         dV, ds = np.zeros_like(self.V), np.empty_like(s)
         for steps, z in self._logits(s):
-            e = _softmax(z)  # (B, C)
+            e = softmax(z)  # (B, C)
             e[np.arange(len(e)), y[steps]] -= 1  # yhat - y
             dV += e.T @ s[steps]
             ds[steps] = e @ self.V
@@ -285,34 +311,7 @@ def _steps_back(tau: int | None, num_steps: int) -> int:
     return num_steps - 1 if tau is None else min(_checks.integer("tau", tau, minimum=0), num_steps - 1)
 
 
-def _softmax(z: Floats) -> Floats:
-    """Turn rows of logits, of which the largest is 0, into probabilities, in place."""
-    np.exp(z, out=z)
-    z /= z.sum(axis=1, keepdims=True)
-    return z
-
-
-def _pass_back(ds: Floats, slope: Floats, W: Floats) -> Floats:
-    """Return delta_t for every step, (T, H), with the errors of all later outputs in it."""
-    delta = ds * slope
-    for t in range(len(delta) - 2, -1, -1):
-        delta[t] += (W.T @ delta[t + 1]) * slope[t]
-    return delta
-
-
-def _pass_back_truncated(ds: Floats, slope: Floats, W: Floats, tau: int) -> Floats:
-    """Return the sum of the deltas at every step, (T, H), of its own output and the next `tau`."""
-    total = delta = ds * slope  # each output's, at its own step
-    for lag in range(1, tau + 1):  # in row t now the delta of output t + lag, for those that have such a t
-        delta = (delta[1:] @ W) * slope[:-lag]  # (T - lag, H)
-        total[:-lag] += delta
-    return total
-
-
-def _add_columns(delta: Floats, x: Ints, vocab_size: int) -> Floats:
-    """Return sum_t delta_t x_t^T, (H, C), for one-hot x_t."""
-    order = np.argsort(x, kind="stable")
-    words, starts = np.unique(x[order], return_index=True)
-    columns = np.zeros((vocab_size, delta.shape[1]))  # of the sum, as rows; most are never touched
-    columns[words] = np.add.reduceat(delta[order], starts)
-    return columns.T
+def _checked(dU: Floats, dV: Floats, dW: Floats) -> dict[str, Floats]:
+    """Return the gradients by name, or raise if one has grown beyond float64."""
+    small_enough(WEIGHTS, **{"dL/dU": dU, "dL/dV": dV, "dL/dW": dW})
+    return {"U": dU, "V": dV, "W": dW}

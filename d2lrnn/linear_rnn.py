@@ -9,7 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from d2lrnn._arrays import Floats, floats
+from d2lrnn._arrays import Floats, floats, numpy_silent, small_enough
+
+WEIGHTS = "W_hx, W_hh and W_qh"
 
 
 class LinearRNN:
@@ -35,7 +37,8 @@ class LinearRNN:
 
     Notes
     -----
-    The weights are copied: the attributes `W_hx`, `W_hh` and `W_qh` are the model's own.
+    The weights are copied: the attributes `W_hx`, `W_hh` and `W_qh` are the model's own, to be trained in
+    place. Time and memory of each method grow in proportion to T.
     The network is that of "Backpropagation Through Time", *Dive into Deep Learning*, https://d2l.ai.
     """
 
@@ -45,6 +48,11 @@ class LinearRNN:
         self.W_hh = floats("W_hh", W_hh, n, n)
         self.W_qh = floats("W_qh", W_qh, "q", n)
 
+    def __repr__(self) -> str:
+        (n, d), q = self.W_hx.shape, len(self.W_qh)
+        return f"LinearRNN(num_inputs={d}, num_hiddens={n}, num_outputs={q})"
+
+    @numpy_silent()
     def forward(self, x: ArrayLike, h0: ArrayLike | None = None) -> tuple[Floats, Floats]:
         """Return the outputs and the hidden states of all steps.
 
@@ -65,14 +73,17 @@ class LinearRNN:
         Raises
         ------
         TypeError, ValueError
-            If an argument is not as described.
+            If an argument is not as described, or numbers grow beyond float64.
         """
         x, h0 = self._inputs(x, h0)
         h = x @ self.W_hx.T  # (T, n)
         for t in range(len(h)):
             h[t] += self.W_hh @ (h[t - 1] if t else h0)
-        return h @ self.W_qh.T, h  # (T, q), (T, n)
+        o = h @ self.W_qh.T
+        small_enough(f"x, h0, {WEIGHTS}", h=h, o=o)
+        return o, h  # (T, q), (T, n)
 
+    @numpy_silent()
     def loss(self, x: ArrayLike, y: ArrayLike, h0: ArrayLike | None = None) -> float:
         """Return L, the mean over the steps of half the squared error.
 
@@ -83,15 +94,22 @@ class LinearRNN:
         y : array of shape (T, q)
             The targets.
 
+        Returns
+        -------
+        float
+
         Raises
         ------
         TypeError, ValueError
-            If an argument is not as described.
+            If an argument is not as described, or numbers grow beyond float64.
         """
         o, _ = self.forward(x, h0)
         y = floats("y", y, *o.shape)
-        return float(0.5 * np.sum((o - y) ** 2) / len(o))
+        loss = float(0.5 * np.sum((o - y) ** 2) / len(o))
+        small_enough(f"x, y, h0, {WEIGHTS}", loss=loss)
+        return loss
 
+    @numpy_silent()
     def gradients(self, x: ArrayLike, y: ArrayLike, h0: ArrayLike | None = None) -> dict[str, Floats]:
         """Return the gradients of L, by backpropagation through time.
 
@@ -120,7 +138,7 @@ class LinearRNN:
         Raises
         ------
         TypeError, ValueError
-            If an argument is not as described.
+            If an argument is not as described, or numbers grow beyond float64.
 
         References
         ----------
@@ -134,7 +152,9 @@ class LinearRNN:
         for t in range(len(h) - 2, -1, -1):
             dh[t] += self.W_hh.T @ dh[t + 1]
         h_before = np.vstack([h0, h[:-1]])  # (T, n): h_{t-1} in the row of h_t
-        return {"W_hx": dh.T @ x, "W_hh": dh.T @ h_before, "W_qh": do.T @ h, "h": dh, "o": do}
+        gradients = {"W_hx": dh.T @ x, "W_hh": dh.T @ h_before, "W_qh": do.T @ h, "h": dh, "o": do}
+        small_enough(f"x, y, h0, {WEIGHTS}", **{f"dL/d{name}": value for name, value in gradients.items()})
+        return gradients
 
     def _inputs(self, x: ArrayLike, h0: ArrayLike | None) -> tuple[Floats, Floats]:
         n, d = self.W_hx.shape

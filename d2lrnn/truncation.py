@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from d2lrnn import _checks
-from d2lrnn._arrays import Floats, floats
+from d2lrnn._arrays import Floats, floats, numpy_silent, room_for, small_enough
+from d2lrnn._random import Seed, numpy_generator
 
 
+@numpy_silent()
 def scalar_rnn(x: ArrayLike, w: float, *, h0: float = 0.0) -> tuple[Floats, Floats, Floats]:
     """Return the hidden states of h_t = tanh(x_t + w h_{t-1}) and both immediate derivatives of each.
 
@@ -63,21 +65,25 @@ def scalar_recursion(b: ArrayLike, c: ArrayLike) -> Floats:
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described.
+        If an argument is not as described, or numbers grow beyond float64.
     """
     b, c = _steps(b, c)
-    a = b.copy()
-    for t in range(1, len(a)):
-        a[t] += c[t] * a[t - 1]
+    a = _recursion(b, c)
+    small_enough("b and c", a=a)
     return a
 
 
+@numpy_silent()
 def scalar_closed_form(b: ArrayLike, c: ArrayLike) -> Floats:
     """Return what `scalar_recursion` does, as the sum that solves the recursion.
 
     The sum is::
 
         a_t = b_t + sum_{i=1}^{t-1} (prod_{j=i+1}^{t} c_j) b_i
+
+    It is for show: each product is made anew, so that time is O(T^3) where the recursion takes O(T).
+    A product of c that becomes too small for a float counts as 0 whatever it is multiplied by next, though b
+    times the same numbers, one after the other as in the recursion, may not be.
 
     Parameters
     ----------
@@ -91,11 +97,13 @@ def scalar_closed_form(b: ArrayLike, c: ArrayLike) -> Floats:
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described.
+        If an argument is not as described, or numbers grow beyond float64.
     """
     b, c = _steps(b, c)
     T = range(len(b))
-    return np.array([b[t] + sum(c[i + 1 : t + 1].prod() * b[i] for i in range(t)) for t in T])
+    a = np.array([b[t] + sum(c[i + 1 : t + 1].prod() * b[i] for i in range(t)) for t in T])
+    small_enough("b and c", a=a)
+    return a
 
 
 def full_gradient(x: ArrayLike, w: float, *, h0: float = 0.0) -> float:
@@ -106,13 +114,17 @@ def full_gradient(x: ArrayLike, w: float, *, h0: float = 0.0) -> float:
     x, w, h0
         As for `scalar_rnn`.
 
+    Returns
+    -------
+    float
+
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described.
+        If an argument is not as described, or numbers grow beyond float64.
     """
     _, b, c = scalar_rnn(x, w, h0=h0)
-    return float(scalar_recursion(b, c)[-1])
+    return _last(b, c)
 
 
 def truncated_gradient(x: ArrayLike, w: float, *, tau: int, h0: float = 0.0) -> float:
@@ -122,7 +134,8 @@ def truncated_gradient(x: ArrayLike, w: float, *, tau: int, h0: float = 0.0) -> 
 
         b_T + sum_{i=T-tau}^{T-1} (prod_{j=i+1}^{T} c_j) b_i
 
-    It costs `tau` steps and leaves out how h_{T-tau-1} depends on w, which biases it.
+    It goes back `tau` steps, after a pass forward over all, and leaves out how h_{T-tau-1} depends on w,
+    which biases it.
 
     Parameters
     ----------
@@ -131,10 +144,14 @@ def truncated_gradient(x: ArrayLike, w: float, *, tau: int, h0: float = 0.0) -> 
     tau : int
         How many steps to go back, at least 0. From T - 1 on this is `full_gradient`.
 
+    Returns
+    -------
+    float
+
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described.
+        If an argument is not as described, or numbers grow beyond float64.
 
     References
     ----------
@@ -144,11 +161,12 @@ def truncated_gradient(x: ArrayLike, w: float, *, tau: int, h0: float = 0.0) -> 
     """
     _, b, c = scalar_rnn(x, w, h0=h0)
     last = slice(max(len(b) - 1 - _checks.integer("tau", tau, minimum=0), 0), None)
-    return float(scalar_recursion(b[last], c[last])[-1])
+    return _last(b[last], c[last])
 
 
+@numpy_silent()
 def randomized_gradient(
-    x: ArrayLike, w: float, *, pi: float, num_draws: int = 1, seed: int | None = 0, h0: float = 0.0
+    x: ArrayLike, w: float, *, pi: float, num_draws: int = 1, seed: Seed = None, h0: float = 0.0
 ) -> Floats:
     """Return independent estimates of dh_T/dw of h_t = tanh(x_t + w h_{t-1}), each truncated at random.
 
@@ -171,9 +189,9 @@ def randomized_gradient(
         `full_gradient`.
     num_draws : int
         How many estimates, at least 1.
-    seed : int, optional
-        The same seed gives the same estimates. None draws from fresh entropy. Global random state is neither
-        read nor written.
+    seed : int or torch.Generator, optional
+        The same seed gives the same estimates. None draws from fresh entropy, and a generator draws one
+        number to start from. Global random state is neither read nor written.
 
     Returns
     -------
@@ -182,7 +200,7 @@ def randomized_gradient(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described.
+        If an argument is not as described, or numbers grow beyond float64.
 
     References
     ----------
@@ -192,13 +210,31 @@ def randomized_gradient(
     if pi > 1:
         raise ValueError(f"pi must be at most 1, got {pi}")
     draws = _checks.integer("num_draws", num_draws, minimum=1)
-    rng = np.random.default_rng(None if seed is None else _checks.integer("seed", seed, minimum=0))
+    rng = numpy_generator(seed)
     _, b, c = scalar_rnn(x, w, h0=h0)
+    room_for("num_draws", draws)
     z = np.full(draws, b[0])  # z_1, whatever xi_1 is
     for b_t, c_t in zip(b[1:], c[1:], strict=True):
         xi = (rng.random(draws) < pi) / pi
         z = b_t + xi * c_t * z  # (num_draws,)
+    small_enough("x, w and h0", estimates=z)
     return z
+
+
+@numpy_silent()
+def _recursion(b: Floats, c: Floats) -> Floats:
+    """Return a_1, ..., a_T."""
+    a = b.copy()
+    for t in range(1, len(a)):
+        a[t] += c[t] * a[t - 1]
+    return a
+
+
+def _last(b: Floats, c: Floats) -> float:
+    """Return a_T, for b and c made of x, w and h0."""
+    a = float(_recursion(b, c)[-1])
+    small_enough("x, w and h0", derivative=a)
+    return a
 
 
 def _steps(b: ArrayLike, c: ArrayLike) -> tuple[Floats, Floats]:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from torch.nn.functional import cross_entropy, embedding
 
 import d2lrnn.bptt
+from d2lrnn._arrays import word_ids
 from d2lrnn.bptt import BLOCK, LinearRNN, VanillaRNN
 from d2lrnn.gradcheck import compare, numeric_gradient
 
@@ -395,7 +396,7 @@ def test_one_word_is_certain():
 
 @pytest.fixture(scope="module")
 def large():
-    return VanillaRNN.init(8000, 100)
+    return VanillaRNN.init(8000, 100, seed=0)
 
 
 def test_the_large_model_has_1_610_000_parameters(large):
@@ -430,7 +431,7 @@ def test_memory_does_not_grow_with_the_outputs_of_all_steps(large):
 
 @pytest.mark.parametrize(("name", "bound"), [("U", 1 / 80), ("V", 1 / 8), ("W", 1 / 8)])
 def test_initial_weights_are_uniform_within_one_by_the_root_of_what_comes_in(name, bound):
-    weights = getattr(VanillaRNN.init(6400, 64), name)
+    weights = getattr(VanillaRNN.init(6400, 64, seed=0), name)
     assert np.abs(weights).max() == pytest.approx(bound, rel=2e-3)
     assert weights.mean() == pytest.approx(0, abs=0.03 * bound)
     assert weights.std() == pytest.approx(bound / math.sqrt(3), rel=0.03)
@@ -445,10 +446,11 @@ def test_another_seed_gives_other_weights(one, other):
     assert not np.array_equal(VanillaRNN.init(5, 3, seed=one).U, VanillaRNN.init(5, 3, seed=other).U)
 
 
-def test_initialisation_leaves_global_random_state_alone():
-    before = repr(np.random.get_state())  # noqa: NPY002
-    VanillaRNN.init(5, 3)
-    assert repr(np.random.get_state()) == before  # noqa: NPY002
+@pytest.mark.parametrize("seed", [0, None])
+def test_initialisation_leaves_global_random_state_alone(seed):
+    before = repr(np.random.get_state()), torch.get_rng_state().tolist()  # noqa: NPY002
+    VanillaRNN.init(5, 3, seed=seed)
+    assert (repr(np.random.get_state()), torch.get_rng_state().tolist()) == before  # noqa: NPY002
 
 
 # what goes in stays as it is
@@ -526,6 +528,22 @@ def test_gradients_are_float64_whatever_the_weights():
 
 def test_the_module_has_the_names_of_its_parts():
     assert all(hasattr(d2lrnn.bptt, name) for name in d2lrnn.bptt.__all__)
+
+
+def test_a_model_is_shown_with_its_sizes():
+    assert repr(vanilla(H=4, C=6)) == "VanillaRNN(vocab_size=6, num_hiddens=4)"
+    assert repr(linear_case(d=2, n=3, q=4)[0]) == "LinearRNN(num_inputs=2, num_hiddens=3, num_outputs=4)"
+
+
+def test_integers_of_numpy_are_integers():
+    x, y = sentence()
+    one = VanillaRNN.init(np.int64(6), np.uint8(4), seed=np.int32(1)).gradients(x, y, np.int16(2))
+    assert_close(one, VanillaRNN.init(6, 4, seed=1).gradients(x, y, 2), tolerance=0)
+
+
+def test_a_generator_of_pytorch_seeds_a_model():
+    one, other = (VanillaRNN.init(5, 3, seed=torch.Generator().manual_seed(s)) for s in (1, 1))
+    assert np.array_equal(one.U, other.U)
 
 
 # bad input
@@ -641,6 +659,8 @@ def test_steps_back_that_are_no_number_of_steps_are_an_error(method, tau, error,
         ({"vocab_size": 0}, ValueError, "vocab_size must be at least 1, got 0"),
         ({"vocab_size": 5.0}, TypeError, r"vocab_size must be an integer, got 5\.0"),
         ({"num_hiddens": 0}, ValueError, "num_hiddens must be at least 1, got 0"),
+        ({"vocab_size": 10**30}, ValueError, "must fit in memory, got vocab_size=1000"),
+        ({"num_hiddens": 10**12}, ValueError, "must fit in memory, got .* num_hiddens=1000"),
         ({"seed": -1}, ValueError, "seed must be at least 0, got -1"),
         ({"seed": "1"}, TypeError, "seed must be an integer, got '1'"),
     ],
@@ -648,3 +668,20 @@ def test_steps_back_that_are_no_number_of_steps_are_an_error(method, tau, error,
 def test_a_model_that_cannot_be_initialised_is_an_error(arguments, error, message):
     with pytest.raises(error, match=message):
         VanillaRNN.init(**{"vocab_size": 5, "num_hiddens": 3, **arguments})
+
+
+@pytest.mark.parametrize("sizes", [(10**5000, 1), (1, 10**5000)], ids=["first", "second"])
+def test_sizes_too_long_to_write_out_are_refused_by_name(sizes):
+    with pytest.raises(ValueError, match=r"weights must fit in memory, got vocab_size=.*, num_hiddens="):
+        VanillaRNN.init(*sizes)
+
+
+def test_draws_too_many_to_write_out_are_refused_by_name():
+    with pytest.raises(ValueError, match="num_draws must be so few that they fit in memory"):
+        d2lrnn.bptt.randomized_gradient([1.0], 0.5, pi=0.5, num_draws=10**5000)
+
+
+def test_word_ids_that_are_only_read_are_not_copied():
+    ids = np.arange(4)
+    ids.flags.writeable = False
+    assert np.shares_memory(word_ids("x", ids, 4), ids)

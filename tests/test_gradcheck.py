@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from book.compare import mask_measured
+from d2lrnn import gradcheck
 from d2lrnn.gradcheck import Comparison, compare, numeric_gradient
 
 law = settings(deadline=None)  # a busy machine is not a fault
@@ -111,7 +113,7 @@ def test_integers_are_moved_by_the_step():
             lambda _: 0.0,
             ({"W": [math.nan]},),
             ValueError,
-            "large enough to change W, which holds nan",
+            "W must be finite, got nan",
         ),
         (lambda p: p, ([1.0, 2.0],), TypeError, r"f\(parameters\) must be a number, got array"),
         (lambda _: None, ([1.0],), TypeError, r"f\(parameters\) must be a number, got None"),
@@ -123,7 +125,108 @@ def test_a_gradient_that_cannot_be_taken_is_an_error(f, arguments, error, messag
         numeric_gradient(f, *arguments)
 
 
+@pytest.mark.parametrize(
+    ("f", "arguments", "error", "message"),
+    [
+        (3, ([1.0],), TypeError, r"f must be a function, got 3 \(int\)"),
+        (np.sum, ([1.0], 1e308 * 1.5), ValueError, "step must be small enough to be added to parameters"),
+        (
+            lambda p: math.copysign(1e308, p),
+            (0.0,),
+            ValueError,
+            "f must have a slope that float64 has room for",
+        ),
+        (np.sum, ({1: [1.0]},), TypeError, r"a name in parameters must be a str, got 1 \(int\)"),
+        (lambda _: torch.ones((), device="meta"), ([1.0],), TypeError, r"f\(parameters\) must be a dense"),
+        (lambda _: np.array(True), ([1.0],), TypeError, r"f\(parameters\) must hold real numbers"),
+        (lambda _: np.ones(1), ([1.0],), TypeError, r"f\(parameters\) must be a number, got array"),
+        (lambda _: 10**400, ([1.0],), ValueError, r"f\(parameters\) must"),
+        (np.sum, ({"W": [math.inf]},), ValueError, "W must be finite, got inf"),
+    ],
+)
+def test_a_gradient_without_meaning_is_an_error(f, arguments, error, message):
+    with pytest.raises(error, match=message):
+        numeric_gradient(f, *arguments)
+
+
+@pytest.mark.parametrize("value", [torch.tensor(1.0, dtype=torch.bfloat16), np.float32(1), np.array(1)])
+def test_a_value_may_be_of_any_type_of_number(value):
+    assert numeric_gradient(lambda _: value, [3.0]).tolist() == [0.0]
+
+
+def test_an_array_without_elements_has_an_empty_gradient():
+    assert numeric_gradient(lambda _: math.nan, np.ones((0, 3))).shape == (0, 3)
+
+
+def test_a_number_has_a_gradient_without_axes():
+    assert numeric_gradient(lambda p: 3 * p, 2).shape == ()
+
+
 # comparison
+
+
+UNEQUAL = {  # as numbers, and the same when rounded to float64
+    "int": ([2**53], [2**53 + 1]),
+    "int and float": ([2.0**53], [2**53 + 1]),
+    "int64 and uint64": (np.array([2**63 - 1]), np.array([2**63], np.uint64)),
+    "int64": (np.array([-(2**63)]), np.array([-(2**63) + 1])),
+    "tensors": (torch.tensor([2**53]), torch.tensor([2**53 + 1])),
+    "int beside a float": ([2**53 + 1, 0.5], [2**53, 0.5]),
+    "int of 100 bits": ([2**100], [2**100 + 1]),
+    "fraction": ([Fraction(1, 3)], [1 / 3]),
+    "no axis": (2**53, 2**53 + 1),
+}
+EQUAL = {
+    "int and float": ([5], [5.0]),
+    "large int and float": ([2**60], [2.0**60]),
+    "int64 and uint64": (np.array([2**63 - 1]), np.array([2**63 - 1], np.uint64)),
+    "tensor and int": (torch.tensor([2**53 + 1]), [2**53 + 1]),
+    "fraction": ([Fraction(1, 4)], [0.25]),
+    "float32": (np.float32([0.1]), [float(np.float32(0.1))]),
+    "longdouble": (np.array([0.1], np.longdouble), [0.1]),
+    "infinity beside a large int": ([2**53 + 1, math.inf], [2**53 + 1, math.inf]),
+}
+
+
+@pytest.mark.parametrize(("a", "b"), UNEQUAL.values(), ids=UNEQUAL)
+def test_numbers_that_only_rounding_makes_equal_are_not_exact(a, b):
+    comparison = compare("a", a, b)
+    assert (comparison.exact, comparison.unequal, comparison.close) == (False, 1, True)
+    assert 0 < comparison.max_rel < 1e-15
+
+
+@pytest.mark.parametrize(("a", "b"), EQUAL.values(), ids=EQUAL)
+def test_the_same_number_is_exact_whatever_its_type(a, b):
+    assert compare("a", a, b) == Comparison(True, True, 0.0, 0.0, name="a", unequal=0)
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant <= 52, reason="longdouble is float64 on this machine")
+def test_longdouble_is_not_rounded():
+    one = np.longdouble(1)
+    comparison = compare("a", [one], [one + np.finfo(np.longdouble).eps])
+    assert (comparison.exact, comparison.max_abs) == (False, float(np.finfo(np.longdouble).eps))
+
+
+def test_the_difference_of_large_integers_is_taken_before_it_is_rounded():
+    comparison = compare("a", [2**62 + 3, 0], [2**62, 0])
+    assert (comparison.max_abs, comparison.max_rel) == (3.0, 3 / 2**62)
+
+
+@pytest.mark.parametrize("large", [1e308, 2**1023 + 1])
+def test_a_difference_too_large_for_a_float_still_has_its_share(large):
+    comparison = compare("a", [large], [-large], tolerance=2)
+    assert (comparison.max_abs, comparison.max_rel, comparison.close) == (math.inf, 2.0, True)
+
+
+@pytest.mark.parametrize(("other", "far"), [(math.nan, "nan"), (1.0, "inf"), (-math.inf, "inf")])
+def test_infinity_and_nan_beside_large_integers_are_as_far_as_without(other, far):
+    comparison = compare("a", [2**53 + 1, math.inf], [2**53 + 1, other])
+    assert (str(comparison.max_abs), str(comparison.max_rel), comparison.close) == (far, far, False)
+
+
+def test_a_comparison_is_neither_true_nor_false():
+    with pytest.raises(TypeError, match=r"say \.close or \.exact"):
+        assert compare("a", [1.0], [2.0])
 
 
 def test_equal_arrays_are_exact_and_close():
@@ -229,6 +332,8 @@ def test_arrays_that_do_not_match_are_an_error(a, b, message):
         ((1, [1.0], [1.0]), "name must be a str, got 1"),
         (("a", None, [1.0]), "a must hold real numbers, got None"),
         (("a", [1.0], [1j]), "b must hold real numbers"),
+        (("a", [True], [1.0]), "a must hold real numbers, got True of bool"),
+        (("a", [1.0], np.ma.masked_array([1.0], [True])), "b must not be a masked array"),
     ],
 )
 def test_what_is_no_array_is_an_error(arguments, message):
@@ -282,3 +387,31 @@ def test_two_lines_differ_in_what_is_not_measured_only_by_the_verdict(close):
 
 def test_a_comparison_with_nan_is_shown():
     assert str(compare("W", [math.nan], [2.0])).endswith("1 differ (measured)  nan off")
+
+
+def test_whole_numbers_of_tensors_without_axes_are_not_rounded():
+    comparison = compare("x", [torch.tensor(2**53 + 1), torch.tensor(0.5)], [2**53 + 1, 0.5])
+    assert comparison.exact
+    assert compare("x", [torch.tensor(2**53 + 1), torch.tensor(0.5)], [1, 0.5]).unequal == 1
+
+
+wide = st.integers(-(2**63), 2**63 - 1) | st.sampled_from([-(2**63), 2**63 - 1, 0])
+
+
+@law
+@given(st.lists(st.tuples(wide, wide), min_size=1, max_size=4))
+def test_whole_numbers_of_64_bits_are_compared_exactly(pairs):
+    pairs.append((2**53 + 1, 2**53 + 1))  # which float64 does not hold
+    a, b = (np.array(side, np.int64) for side in zip(*pairs, strict=True))
+    gap = max(abs(p - q) for p, q in pairs)
+    scale = max(abs(p) for pair in pairs for p in pair)
+    comparison = compare("x", a, b)
+    assert comparison.max_rel == float(Fraction(gap, scale))
+    assert comparison.max_abs == float(gap)
+    assert comparison.unequal == sum(p != q for p, q in pairs)
+
+
+def test_many_large_whole_numbers_are_compared_without_fractions(monkeypatch):
+    monkeypatch.setattr(gradcheck, "_fraction", None)
+    a = np.arange(2**60, 2**60 + 9)
+    assert compare("x", a, a + 1).max_abs == 1

@@ -123,7 +123,7 @@ def test_one_step_less_is_not_the_full_gradient():
 
 @pytest.mark.parametrize("pi", [0.3, 0.5, 0.8, 0.95])
 def test_the_mean_of_many_estimates_is_the_full_gradient(pi):
-    draws = randomized_gradient(X, W, pi=pi, num_draws=NUM_DRAWS, h0=H0)
+    draws = randomized_gradient(X, W, pi=pi, num_draws=NUM_DRAWS, h0=H0, seed=0)
     _, variance = moments(pi)
     standard_error = math.sqrt(variance / NUM_DRAWS)
     assert abs(draws.mean() - full_gradient(X, W, h0=H0)) < 4 * standard_error
@@ -155,38 +155,40 @@ def test_the_mean_by_the_distribution_of_steps_back_is_the_full_gradient(pi):
 
 @pytest.mark.parametrize("pi", [0.5, 0.8, 0.95])
 def test_the_variance_is_that_of_the_distribution_of_steps_back(pi):
-    draws = randomized_gradient(X, W, pi=pi, num_draws=NUM_DRAWS, h0=H0)
+    draws = randomized_gradient(X, W, pi=pi, num_draws=NUM_DRAWS, h0=H0, seed=0)
     assert draws.var() == pytest.approx(moments(pi)[1], rel=0.05)
 
 
 @pytest.mark.parametrize("pi", [0.5, 0.8])
 def test_an_estimate_is_one_of_the_reweighted_partial_sums(pi):
     sums = np.cumsum([part / pi**k for k, part in enumerate(terms(X, W, H0))])
-    draws = randomized_gradient(X, W, pi=pi, num_draws=2000, h0=H0)
+    draws = randomized_gradient(X, W, pi=pi, num_draws=2000, h0=H0, seed=0)
     assert np.abs(draws[:, None] - sums).min(axis=1).max() < 1e-9
 
 
 @pytest.mark.parametrize("pi", [0.5, 0.8])
 def test_a_sum_stops_at_once_with_the_probability_of_a_zero(pi):
-    draws = randomized_gradient(X, W, pi=pi, num_draws=NUM_DRAWS, h0=H0)
+    draws = randomized_gradient(X, W, pi=pi, num_draws=NUM_DRAWS, h0=H0, seed=0)
     stopped = np.mean(np.abs(draws - terms(X, W, H0)[0]) < 1e-12)
     assert abs(stopped - (1 - pi)) < 4 * math.sqrt(pi * (1 - pi) / NUM_DRAWS)
 
 
 def test_certain_steps_back_give_exactly_the_full_gradient():
-    assert set(randomized_gradient(X, W, pi=1, num_draws=3, h0=H0)) == {full_gradient(X, W, h0=H0)}
+    assert set(randomized_gradient(X, W, pi=1, num_draws=3, h0=H0, seed=0)) == {full_gradient(X, W, h0=H0)}
 
 
 def test_one_step_has_nothing_to_truncate():
-    assert set(randomized_gradient([0.3], W, pi=0.5, num_draws=9, h0=H0)) == {full_gradient([0.3], W, h0=H0)}
+    assert set(randomized_gradient([0.3], W, pi=0.5, num_draws=9, h0=H0, seed=0)) == {
+        full_gradient([0.3], W, h0=H0)
+    }
 
 
 def test_one_estimate_is_drawn_unless_told_otherwise():
-    assert randomized_gradient(X, W, pi=0.5).shape == (1,)
+    assert randomized_gradient(X, W, pi=0.5, seed=0).shape == (1,)
 
 
 def test_estimates_are_drawn_independently():
-    draws = randomized_gradient(X, W, pi=0.5, num_draws=NUM_DRAWS, h0=H0)
+    draws = randomized_gradient(X, W, pi=0.5, num_draws=NUM_DRAWS, h0=H0, seed=0)
     centred = draws - draws.mean()
     assert abs(np.mean(centred[1:] * centred[:-1]) / draws.var()) < 4 / math.sqrt(NUM_DRAWS)
 
@@ -204,13 +206,20 @@ def test_another_seed_gives_other_estimates(one, other):
 
 def test_estimates_leave_global_random_state_alone():
     before = repr(np.random.get_state())  # noqa: NPY002
-    randomized_gradient(X, W, pi=0.5)
+    randomized_gradient(X, W, pi=0.5, seed=0)
     assert repr(np.random.get_state()) == before  # noqa: NPY002
+
+
+def test_a_generator_of_pytorch_seeds_estimates():
+    one, other = (
+        randomized_gradient(X, W, pi=0.5, num_draws=50, seed=torch.Generator().manual_seed(s)) for s in (1, 1)
+    )
+    assert np.array_equal(one, other)
 
 
 def test_inputs_stay_as_they_are():
     x = X.copy()
-    randomized_gradient(x, W, pi=0.5)
+    randomized_gradient(x, W, pi=0.5, seed=0)
     truncated_gradient(x, W, tau=3)
     assert np.array_equal(x, X)
 
@@ -238,12 +247,24 @@ def test_the_recursion_leaves_its_arguments_as_they_are():
         (lambda: truncated_gradient(X, W, tau=-1), ValueError, "tau must be at least 0, got -1"),
         (lambda: truncated_gradient(X, W, tau=2.0), TypeError, r"tau must be an integer, got 2\.0"),
         (lambda: truncated_gradient(X, W, tau=None), TypeError, "tau must be an integer, got None"),
-        (lambda: randomized_gradient(X, W, pi=0), ValueError, r"pi must be greater than 0, got 0\.0"),
-        (lambda: randomized_gradient(X, W, pi=1.01), ValueError, r"pi must be at most 1, got 1\.01"),
-        (lambda: randomized_gradient(X, W, pi=math.nan), ValueError, "pi must be finite, got nan"),
-        (lambda: randomized_gradient(X, W, pi="1"), TypeError, "pi must be a number, got '1'"),
-        (lambda: randomized_gradient(X, W, pi=1, num_draws=0), ValueError, "num_draws must be at least 1"),
-        (lambda: randomized_gradient(X, W, pi=1, num_draws=1.5), TypeError, "num_draws must be an integer"),
+        (lambda: randomized_gradient(X, W, pi=0, seed=0), ValueError, r"pi must be greater than 0, got 0\.0"),
+        (lambda: randomized_gradient(X, W, pi=1.01, seed=0), ValueError, r"pi must be at most 1, got 1\.01"),
+        (lambda: randomized_gradient(X, W, pi=math.nan, seed=0), ValueError, "pi must be finite, got nan"),
+        (lambda: randomized_gradient(X, W, pi="1", seed=0), TypeError, "pi must be a number, got '1'"),
+        (
+            lambda: randomized_gradient(X, W, pi=1, num_draws=0, seed=0),
+            ValueError,
+            "num_draws must be at least 1",
+        ),
+        (
+            lambda: randomized_gradient(X, W, pi=1, num_draws=1.5, seed=0),
+            TypeError,
+            "num_draws must be an integer",
+        ),
+        (lambda: randomized_gradient(X, W, pi=1, num_draws=10**30), ValueError, "num_draws must be so few"),
+        (lambda: randomized_gradient(X, W, pi=1, num_draws=2**52), ValueError, "num_draws must be so few"),
+        (lambda: randomized_gradient(X, W, pi=1, num_draws=2**62), ValueError, "num_draws must be so few"),
+        (lambda: full_gradient(X, 10**400), ValueError, "w must fit a float"),
         (lambda: randomized_gradient(X, W, pi=1, seed=-1), ValueError, "seed must be at least 0, got -1"),
         (lambda: scalar_recursion([1.0, 2.0], [1.0]), ValueError, r"c must have shape \(2,\), got \(1,\)"),
         (lambda: scalar_recursion([], []), ValueError, r"b must have shape \(T,\), got \(0,\)"),

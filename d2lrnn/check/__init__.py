@@ -2,6 +2,17 @@
 
 The first wrong answer is raised as a `WrongAnswer` that says what went in, what was expected and what came
 back. If all are right, the check says how many there were. A module for each chapter holds its checks.
+
+What holds the values of an answer does not matter: lists, tuples, NumPy arrays, tensors and generators are
+all taken, and floats may be of float32. An error in your function, an attempt to end Python, a changed
+argument and an answer that cannot be read, such as a sparse tensor, are wrong answers, too. An endless answer
+is not read to its end. But a function that never returns is not stopped, since that cannot be done on every
+system: interrupt it, as with the stop button of a notebook.
+
+Your function runs on the CPU and with gradients, whatever PyTorch is set to. A check neither reads nor writes
+the global random state of PyTorch, NumPy or Python; what your function does to it stays.
+
+Every check takes a function, returns None, and raises TypeError for what is no function.
 """
 
 from __future__ import annotations

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from d2lrnn.check._run import Case, run
+from d2lrnn.check._run import Case, own_settings, run
 
 
+@own_settings()
 def num_batches(function: Callable[..., object]) -> None:
     """Check ``num_batches(num_tokens, offset, batch_size, num_steps)``: whole batches in a pass, an int."""
     hints = {
@@ -21,6 +22,7 @@ def num_batches(function: Callable[..., object]) -> None:
     run("num_batches", function, cases)
 
 
+@own_settings()
 def padding_share(function: Callable[..., object]) -> None:
     """Check ``padding_share(lengths, batch_size)``: the share of padding among all places of all batches.
 

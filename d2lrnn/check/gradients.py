@@ -12,11 +12,12 @@ from torch.autograd import grad
 from torch.nn.functional import cross_entropy
 
 from d2lrnn._arrays import Floats
-from d2lrnn.check._run import Case, run
-from d2lrnn.training import clip_gradients
+from d2lrnn.check._run import Case, own_settings, run
+from d2lrnn.clipping import clip_gradients
 from d2lrnn.truncation import scalar_recursion
 
 
+@own_settings()
 def truncated_sum(function: Callable[..., object]) -> None:
     """Check ``truncated_sum(b, c, tau)``: the terms of a_T from at most `tau` steps back, added up, a float.
 
@@ -40,6 +41,7 @@ def truncated_sum(function: Callable[..., object]) -> None:
     run("truncated_sum", function, cases)
 
 
+@own_settings()
 def tanh_deltas(function: Callable[..., object]) -> None:
     """Check ``tanh_deltas(G, H, W_hh)``: the total derivatives of the loss by all A_t, (steps, rows, units).
 
@@ -64,6 +66,7 @@ def tanh_deltas(function: Callable[..., object]) -> None:
     run("tanh_deltas", function, cases)
 
 
+@own_settings()
 def steps_back(function: Callable[..., object]) -> None:
     """Check ``steps_back(num_steps, window)``: how far back the loss of each step goes, a list of ints.
 
@@ -79,6 +82,7 @@ def steps_back(function: Callable[..., object]) -> None:
     run("steps_back", function, cases)
 
 
+@own_settings()
 def logit_gradients(function: Callable[..., object]) -> None:
     """Check ``logit_gradients(logits, y)``: the derivative of the loss by the logits, (steps, words).
 
@@ -100,6 +104,7 @@ def logit_gradients(function: Callable[..., object]) -> None:
     run("logit_gradients", function, cases)
 
 
+@own_settings()
 def word_gradient(function: Callable[..., object]) -> None:
     """Check ``word_gradient(delta, x, num_words)``: the gradient of U, an array (units, words).
 
@@ -118,6 +123,7 @@ def word_gradient(function: Callable[..., object]) -> None:
     run("word_gradient", function, cases)
 
 
+@own_settings()
 def draw_word(function: Callable[..., object]) -> None:
     """Check ``draw_word(logits, temperature, u)``: the index of the word that the number `u` draws, an int.
 
@@ -136,6 +142,7 @@ def draw_word(function: Callable[..., object]) -> None:
     run("draw_word", function, cases)
 
 
+@own_settings()
 def chain_slope(function: Callable[..., object]) -> None:
     """Check ``chain_slope(w, h_0, num_steps)``: the derivative of the last state by the first, a float.
 
@@ -160,6 +167,7 @@ def chain_slope(function: Callable[..., object]) -> None:
     run("chain_slope", function, cases)
 
 
+@own_settings()
 def jacobian_product(function: Callable[..., object]) -> None:
     """Check ``jacobian_product(W_hh, states)``: the derivative of the last state by h_0, a tensor.
 
@@ -186,6 +194,7 @@ def jacobian_product(function: Callable[..., object]) -> None:
     run("jacobian_product", function, cases)
 
 
+@own_settings()
 def clip_together(function: Callable[..., object]) -> None:
     """Check ``clip_together(gradients, theta)``: the gradients, scaled so that their norm is at most `theta`.
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from d2lrnn.check._run import Case, run
+from d2lrnn.check._run import Case, own_settings, run
 
 
+@own_settings()
 def relative_frequency(function: Callable[..., object]) -> None:
     """Check ``relative_frequency(corpus, history, token)``: P(token | history) as a share of counts, a float.
 
@@ -31,6 +32,7 @@ def relative_frequency(function: Callable[..., object]) -> None:
     run("relative_frequency", function, cases)
 
 
+@own_settings()
 def perplexity_of(function: Callable[..., object]) -> None:
     """Check ``perplexity_of(probabilities)``: the perplexity of a text whose tokens get these probabilities.
 
@@ -47,6 +49,7 @@ def perplexity_of(function: Callable[..., object]) -> None:
     run("perplexity_of", function, cases)
 
 
+@own_settings()
 def pooled_perplexity(function: Callable[..., object]) -> None:
     """Check ``pooled_perplexity(perplexities, sizes)``: the perplexity of all batches together, a float.
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import torch
 
-from d2lrnn.check._run import Case, run
+from d2lrnn.check._run import Case, own_settings, run
 
 
+@own_settings()
 def num_parameters(function: Callable[..., object]) -> None:
     """Check ``num_parameters(vocab_size, num_hiddens)`` of an RNN with an output layer, an int."""
     hint = "W_xh, W_hh, b_h, W_hq and b_q: each of the five counts once, whatever the length of a text."
@@ -17,6 +18,7 @@ def num_parameters(function: Callable[..., object]) -> None:
     run("num_parameters", function, [Case(s, n, hint) for s, n in zip(sizes, expected, strict=True)])
 
 
+@own_settings()
 def rnn_states(function: Callable[..., object]) -> None:
     """Check ``rnn_states(X, H_0, W_xh, W_hh, b_h)``: the hidden states of all steps, (steps, batch, hiddens).
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import torch
 
-from d2lrnn.check._run import Case, run
+from d2lrnn.check._run import Case, own_settings, run
 
 
+@own_settings()
 def count_windows(function: Callable[..., object]) -> None:
     """Check ``count_windows(num_steps, width, stride)``, how many whole windows a series has: an int."""
     sizes = [(1000, 20, 1), (1000, 20, 20), (10, 10, 3), (11, 3, 4), (12, 3, 4), (4, 5, 4), (3, 10, 2)]
@@ -25,13 +26,14 @@ def count_windows(function: Callable[..., object]) -> None:
     run("count_windows", function, list(map(Case, sizes, expected, hints)))
 
 
+@own_settings()
 def masked_mean(function: Callable[..., object]) -> None:
     """Check ``masked_mean(batch, lengths)``: the mean of each row's real steps, (batch,).
 
     `batch` is a tensor, (batch, steps), filled up on the right; `lengths` says how many steps are real.
     """
-    batch = torch.tensor([[2.0, 4, 6, 0], [5, 0, 0, 0], [0, 0, 3, 1]])
-    junk = torch.tensor([[1.0, 4, 99], [7, 99, 99]])
+    batch = torch.tensor([[2.0, 4, 6, 0], [5, 0, 0, 0], [0, 0, 3, 1]], dtype=torch.float32)
+    junk = torch.tensor([[1.0, 4, 99], [7, 99, 99]], dtype=torch.float32)
     cases = [
         Case((batch[:1], torch.tensor([4])), [3.0], "With nothing filled up it is the ordinary mean."),
         Case((batch, torch.tensor([3, 1, 4])), [4.0, 5.0, 1.0], "Divide by the row's own length."),
@@ -41,6 +43,7 @@ def masked_mean(function: Callable[..., object]) -> None:
     run("masked_mean", function, cases)
 
 
+@own_settings()
 def pad_left(function: Callable[..., object]) -> None:
     """Check ``pad_left(sequences)``: lists of numbers to one tensor, (batch, steps), with 0 on the left."""
     cases = [
@@ -55,6 +58,7 @@ def pad_left(function: Callable[..., object]) -> None:
     run("pad_left", function, cases)
 
 
+@own_settings()
 def lag_pairs(function: Callable[..., object]) -> None:
     """Check ``lag_pairs(x, tau)``: for a list `x`, a list of pairs (window, label).
 
@@ -73,6 +77,7 @@ def lag_pairs(function: Callable[..., object]) -> None:
     run("lag_pairs", function, cases)
 
 
+@own_settings()
 def feed_back(function: Callable[..., object]) -> None:
     """Check ``feed_back(model, window, k)``: the forecast `k` steps ahead of a list `window`, oldest first.
 

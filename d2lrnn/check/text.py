@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from d2lrnn.check._run import Case, run
-from d2lrnn.text import Vocab, clean_lines
+from d2lrnn.check._run import Case, own_settings, run
+from d2lrnn.text import clean_lines
+from d2lrnn.vocab import Vocab
 
 
+@own_settings()
 def number_tokens(function: Callable[..., object]) -> None:
     """Check ``number_tokens(tokens, min_freq)``: the list from index to token.
 
@@ -28,6 +30,7 @@ def number_tokens(function: Callable[..., object]) -> None:
     run("number_tokens", function, cases)
 
 
+@own_settings()
 def plain_letters(function: Callable[..., object]) -> None:
     """Check ``plain_letters(line)``: the letters a to z and single spaces of a line, no space at its ends."""
     hints = {
