@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 
-from matplotlib.figure import Figure
+from d2lrnn import _checks, _series
+from d2lrnn._series import Numbers
+from d2lrnn._style import Figure, style
+from d2lrnn.figures import DASHES, MARKERS, PALETTE, new_figure, rounded, show
 
-from d2lrnn import _checks
-from d2lrnn.figures import DASHES, MARKERS, PALETTE, Numbers, new_figure, rounded, show, style
-
+MAX_TICKS = 50  # numbers on an axis: more would stand on each other, and take seconds to lay out
 DRAWN_DIGITS = 10  # finer than any screen, coarser than what differs between machines
 
 
@@ -30,49 +31,66 @@ def plot_curves(
 
     Parameters
     ----------
-    curves
-        For each curve its name and ``(x, y)``, two sequences of one length.
-    xlabel, ylabel
-        Axis labels, with the unit where there is one.
-    xscale, yscale
-        ``"linear"`` or ``"log"``.
-    markers
+    curves : mapping of str to (x, y)
+        For each curve, of one to six, its name and two sequences, arrays or tensors of numbers, of one
+        length. A number is at most 1e200 in magnitude; nan and infinity in y leave a gap.
+    xlabel, ylabel : str
+        Axis labels, with the unit where there is one. In them and in names, what stands between two dollar
+        signs is a formula.
+    xscale, yscale : str
+        "linear" or "log".
+    markers : bool
         Whether to mark each point.
-    points
+    points : collection of str
         Names of curves to draw as points without a line.
-    bands
-        For the name of a curve ``(low, high)``, two sequences of its length, shaded between.
-    xticks
-        Where to put ticks and numbers on the x axis.
-    ylim
-        Ends of the y axis, so that figures side by side compare.
+    bands : mapping of str to (low, high), optional
+        For the name of a curve two sequences of its length, shaded between.
+    xticks : sequence of float, optional
+        Where to put ticks and numbers on the x axis, at most 50.
+    ylim : (float, float), optional
+        The lower and the upper end of the y axis, so that figures side by side compare.
 
     Raises
     ------
     ValueError
-        If there is no curve or more than six, a curve is empty, its x, y or band differ in length, a scale
-        is unknown, `points` or `bands` names no curve, or a value on a log axis is not positive.
+        If there is no curve or more than six, a curve is empty or is not a pair, its x, y or band differ in
+        length, a band's low is above its high, a number is too large, a scale is unknown, `points` or `bands`
+        names no curve, a name begins with an underscore, a label or name cannot be written or has a formula
+        that matplotlib does not know, a value, a tick or an end is on a log axis and not positive, an x, a
+        tick or an end is not finite, there are more than 50 ticks, or the upper end is not above the lower
+        one.
     TypeError
-        If `curves` is no mapping, a name is no str, or x, y or a band are no numbers in one row.
+        If an argument is of another type than above.
     """
-    _checks.one_of("xscale", xscale, ("linear", "log"))
-    _checks.one_of("yscale", yscale, ("linear", "log"))
-    for argument, names in (("points", points), ("bands", bands or {})):
-        for name in names:
-            _checks.one_of(f"a name in {argument}", name, curves)
-    series = _curve_series(curves, bands or {}, xscale, yscale)
+    labels = {"xlabel": _series.label("xlabel", xlabel), "ylabel": _series.label("ylabel", ylabel)}
+    scales = {"x": _checks.one_of("xscale", xscale, ("linear", "log"))}
+    scales["y"] = _checks.one_of("yscale", yscale, ("linear", "log"))
+    marked = _series.flag("markers", markers)
+    _series.mapping("curves", curves)
+    _series.names("curves", curves)
+    bands = {} if bands is None else bands
+    _series.mapping("bands", bands)
+    _named_curves("bands", bands, curves)
+    _named_curves("points", points, curves)
+    series = {name: _curve(name, xy, bands.get(name), scales) for name, xy in curves.items()}
+    ticks = None if xticks is None else _ticks(xticks, scales["x"])
+    ends = None if ylim is None else _ends(ylim, scales["y"])
     figure = new_figure()
     with style():
-        _draw_curves(figure, series, markers, points)
+        _draw_curves(figure, series, marked, points)
         axes = figure.axes[0]
-        axes.set(xlabel=xlabel, ylabel=ylabel, xscale=xscale, yscale=yscale, ylim=ylim)
-        if xticks is not None:
-            axes.set_xticks(xticks, labels=[f"{tick:g}" for tick in xticks])
+        axes.set(**labels)
+        if _seen(series):  # a log axis without a point has no ends
+            axes.set(xscale=xscale, yscale=yscale)
+        if ends is not None:
+            axes.set_ylim(ends)
+        if ticks is not None:
+            axes.set_xticks(ticks, labels=[f"{tick:g}" for tick in ticks])
             axes.minorticks_off()
     alt = f"Line chart of {ylabel} against {xlabel}. " + " ".join(
         _describe_curve(name, curve) for name, curve in series.items()
     )
-    axis = {"xlabel": xlabel, "ylabel": ylabel, "xscale": xscale, "yscale": yscale}
+    axis = {**labels, "xscale": xscale, "yscale": yscale}
     show(figure, alt, {**axis, "series": series})
 
 
@@ -98,53 +116,84 @@ def _draw_curves(
         figure.legend(loc="outside upper center", ncols=min(columns, len(series)))
 
 
-def _curve_series(
-    curves: Mapping[str, tuple[Numbers, Numbers]],
-    bands: Mapping[str, tuple[Numbers, Numbers]],
-    xscale: str,
-    yscale: str,
-) -> dict[str, dict[str, list[float]]]:
-    if not isinstance(curves, Mapping):
-        raise TypeError(f"curves must be a mapping, got {curves!r} ({type(curves).__name__})")
-    if not 1 <= len(curves) <= len(PALETTE):  # more could not be told apart
-        raise ValueError(f"curves must hold 1 to {len(PALETTE)} curves, got {len(curves)}")
-    series = {}
-    for name, pair in curves.items():
-        if _checks.string("a name in curves", name).startswith("_"):
-            raise ValueError(f"a name in curves must not begin with an underscore, got {name!r}")
-        given = dict(zip(("x", "y", "low", "high"), (*pair, *bands.get(name, ())), strict=False))
-        curve = {key: _numbers(f"{key} of curves[{name!r}]", values) for key, values in given.items()}
-        if len({len(values) for values in curve.values()}) > 1 or not curve["x"]:
-            counts = " and ".join(f"{len(values)} {key}" for key, values in curve.items())
-            raise ValueError(
-                f"curves[{name!r}] must have as many {' as '.join(curve)} and at least one, got {counts}"
-            )
-        for key, values in curve.items():
-            lowest = min((value for value in values if not math.isnan(value)), default=1.0)
-            if (xscale if key == "x" else yscale) == "log" and lowest <= 0:
-                raise ValueError(f"curves[{name!r}] has {key} = {lowest}, which a log axis cannot show")
-        series[name] = curve
-    return series
+def _named_curves(argument: str, names: Collection[str], curves: Collection[str]) -> None:
+    if isinstance(names, str) or not isinstance(names, Collection):
+        raise TypeError(f"{argument} must be a collection of names, got {_checks.shown(names)}")
+    for name in names:
+        _checks.one_of(f"a name in {argument}", name, curves)
 
 
-def _numbers(name: str, values: Numbers) -> list[float]:
-    row = values.tolist() if hasattr(values, "tolist") else values
-    if isinstance(row, str) or not isinstance(row, Iterable):
-        raise TypeError(f"{name} must be a sequence of numbers, got {values!r} ({type(values).__name__})")
-    try:
-        return [rounded(float(value), DRAWN_DIGITS) for value in row]
-    except TypeError:
-        raise TypeError(f"{name} must be numbers in one row, got {values!r}") from None
+def _curve(name: str, xy: object, band: object, scales: Mapping[str, str]) -> dict[str, list[float]]:
+    """Return the numbers of a curve, and of its band if it has one, by what they are."""
+    owner = f"curves[{name!r}]"
+    given = dict(zip("xy", _series.two(owner, xy, "x", "y"), strict=True))
+    if band is not None:
+        ends = _series.two(f"bands[{name!r}]", band, "low", "high")
+        given |= zip(("low", "high"), ends, strict=True)
+    curve = {key: _series.row(f"{key} of {owner}", values) for key, values in given.items()}
+    if len({len(values) for values in curve.values()}) > 1 or not curve["x"]:
+        counts = " and ".join(f"{len(values)} {key}" for key, values in curve.items())
+        raise ValueError(f"{owner} must have as many {' as '.join(curve)} and at least one, got {counts}")
+    for value in curve["x"]:
+        _checks.real(f"x of {owner}", value)
+    for key, values in curve.items():
+        _series.on_axis(f"{owner} has {key}", values, scales["x" if key == "x" else "y"])
+    for low, high in zip(curve.get("low", ()), curve.get("high", ()), strict=True):
+        if low > high:
+            raise ValueError(f"bands[{name!r}] must have low at most high, got {low} and {high}")
+    return {key: [rounded(value, DRAWN_DIGITS) for value in values] for key, values in curve.items()}
+
+
+def _seen(series: Mapping[str, Mapping[str, Numbers]]) -> bool:
+    """Tell whether there is anything to see of curves and bands."""
+    values = (value for curve in series.values() for key in curve if key != "x" for value in curve[key])
+    return any(map(math.isfinite, values))
+
+
+def _finite(argument: str, values: list[float], scale: str) -> list[float]:
+    """Return places on an axis, or raise unless it has them all."""
+    for value in values:
+        _checks.real(argument, value)
+    _series.on_axis(argument, values, scale)
+    return values
+
+
+def _ticks(xticks: object, scale: str) -> list[float]:
+    ticks = _finite("xticks", _series.row("xticks", xticks), scale)
+    if len(ticks) > MAX_TICKS:
+        raise ValueError(f"xticks must hold at most {MAX_TICKS} ticks, got {len(ticks)}")
+    return ticks
+
+
+def _ends(ylim: object, scale: str) -> tuple[float, float]:
+    low, high = _finite("ylim", _series.row("ylim", _series.two("ylim", ylim, "low", "high")), scale)
+    if low >= high:
+        raise ValueError(f"ylim must have low below high, got {low} and {high}")
+    return low, high
 
 
 def _describe_curve(name: str, curve: Mapping[str, Numbers]) -> str:
-    x, y = curve["x"], curve["y"]
-    text = f"{name}: from {y[0]:.4g} at {x[0]:.4g} to {y[-1]:.4g} at {x[-1]:.4g}"
-    finite = [value for value in y if math.isfinite(value)]
-    if finite and min(finite) < min(y[0], y[-1]):
-        text += f", lowest {min(finite):.4g} at {x[list(y).index(min(finite))]:.4g}"
-    if finite and max(finite) > max(y[0], y[-1]):
-        text += f", highest {max(finite):.4g} at {x[list(y).index(max(finite))]:.4g}"
+    points = [(x, y) for x, y in zip(curve["x"], curve["y"], strict=True) if not math.isnan(y)]
+    if not points:
+        return f"{name}: no numbers."
+    ends, finite = (points[0], points[-1]), [point for point in points if math.isfinite(point[1])]
+    text = f"{name}: from {_at(ends[0])} to {_at(ends[1])}"
+    lowest, highest = (extreme(finite, key=_y, default=ends[0]) for extreme in (min, max))
+    if _y(lowest) < min(map(_y, ends)):
+        text += f", lowest {_at(lowest)}"
+    if _y(highest) > max(map(_y, ends)):
+        text += f", highest {_at(highest)}"
     if "low" in curve:
-        text += f", with a band between {min(curve['low']):.4g} and {max(curve['high']):.4g}"
+        low, high = ([value for value in curve[end] if not math.isnan(value)] for end in ("low", "high"))
+        text += (
+            f", with a band between {min(low, default=math.nan):.4g} and {max(high, default=math.nan):.4g}"
+        )
     return text + "."
+
+
+def _y(point: tuple[float, float]) -> float:
+    return point[1]
+
+
+def _at(point: tuple[float, float]) -> str:
+    return f"{point[1]:.4g} at {point[0]:.4g}"

@@ -23,61 +23,23 @@ import hashlib
 import html
 import itertools
 import json
+import math
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from d2lrnn import figures
+from d2lrnn import _checks, _series, figures
+from d2lrnn._explorer_page import SCRIPT, STYLE
 from d2lrnn._kernel import interactive
+from d2lrnn._progress import watched
 
 if TYPE_CHECKING:
     from ipywidgets import Widget  # type: ignore[import-untyped]
 
 Value: TypeAlias = int | float | str
 MAX_FRAMES = 200  # of one explorer: more would make its page heavy
-
-STYLE = """\
-.d2lrnn-explorer { max-width: 34rem; margin: 0 auto; }
-
-.d2lrnn-controls { display: flex; flex-wrap: wrap; gap: 0.4rem 2rem; margin: 0.5rem 0; }
-.d2lrnn-controls[hidden] { display: none; }
-.d2lrnn-controls label { display: inline-flex; align-items: center; gap: 0.6rem; }
-.d2lrnn-controls input { accent-color: #2481c4; min-width: 9rem; }
-.d2lrnn-controls select { color: inherit; background: transparent; font: inherit; }
-.d2lrnn-controls option { color: #000; background: #fff; }
-.d2lrnn-controls output { min-width: 2.5em; font-variant-numeric: tabular-nums; }
-.d2lrnn-explorer details { font-size: 0.85em; }
-.d2lrnn-explorer table { display: block; overflow-x: auto; border-collapse: collapse; }
-.d2lrnn-explorer :is(th, td) { padding: 0.2rem 0.6rem; text-align: left; vertical-align: top; }
-"""
-
-# Finds every explorer that no script has taken care of yet, so that it is the same text in each of them.
-SCRIPT = """\
-for (const box of document.querySelectorAll(".d2lrnn-explorer:not([data-ready])")) {
-  box.dataset.ready = "";
-  const { common, frames } = JSON.parse(box.querySelector("script[type='application/json']").textContent);
-  const controls = [...box.querySelectorAll(".d2lrnn-controls input, .d2lrnn-controls select")];
-  const view = box.querySelector(".d2lrnn-view");
-  const update = () => {
-    let number = 0;
-    for (const control of controls) {
-      const values = JSON.parse(control.dataset.values);
-      const index = Number(control.value);
-      number = number * values.length + index;
-      if (control.type === "range") {
-        control.nextElementSibling.value = values[index];
-        control.setAttribute("aria-valuetext", values[index]);
-      }
-    }
-    const own = frames[number][Symbol.iterator]();
-    view.innerHTML = common.map((part) => part ?? own.next().value).join("");
-  };
-  box.addEventListener("input", update);
-  box.querySelector(".d2lrnn-controls").hidden = false;
-  update();
-}
-"""
 
 
 @dataclass(frozen=True)
@@ -177,47 +139,81 @@ def explore(draw: Callable[..., None], /, **grids: Sequence[Value]) -> Explorer:
 
     Parameters
     ----------
-    draw
+    draw : function
         Called as ``draw(name=value, ...)``; shows one figure with `plot_curves` or `show`. Fix the ends of
         the axes, so that figures compare. A live kernel also calls it with whole numbers between those of a
         grid.
-    **grids
-        For each argument the values to choose from, in order: numbers get a slider, texts a menu.
+    **grids : sequence of int, float or str
+        For each argument the values to choose from, in order: a list, tuple, range, array or tensor. Numbers
+        get a slider, texts a menu. `draw` is given ints, floats and strs of Python.
 
     Returns
     -------
     Explorer
-        Displayed when it ends a cell. The figures are drawn here, one for each combination.
+        Displayed when it ends a cell. The figures are drawn here, one for each combination, at about 70 ms
+        each; a person at the kernel sees how far it is.
 
     Raises
     ------
     TypeError
         If `draw` cannot be called, or a grid is not a sequence of numbers or of texts.
     ValueError
-        If there is no grid, a grid is empty or repeats a value, there are more than 200 combinations, or
-        `draw` does not show exactly one figure.
+        If there is no grid, a grid is empty, repeats a value or holds a number that is not finite or does not
+        fit a float, there are more than 200 combinations, two of them read the same, by which the published
+        numbers could not be told apart, or `draw` does not show exactly one figure.
     """
     if not callable(draw):
-        raise TypeError(f"draw must be callable, got {draw!r} ({type(draw).__name__})")
+        raise TypeError(f"draw must be callable, got {_checks.shown(draw)}")
     if not grids:
         raise ValueError("grids must name at least one argument of draw, got none")
-    checked = {name: _grid(name, values) for name, values in grids.items()}
+    sequences = {name: _sequence(name, values) for name, values in grids.items()}
+    if (total := math.prod(map(len, sequences.values()))) > MAX_FRAMES:
+        raise ValueError(f"grids must make at most {MAX_FRAMES} combinations, got {_checks.short(total)}")
+    checked = {name: _grid(name, values) for name, values in sequences.items()}
     choices = [dict(zip(checked, values, strict=True)) for values in itertools.product(*checked.values())]
-    if len(choices) > MAX_FRAMES:
-        raise ValueError(f"grids must make at most {MAX_FRAMES} combinations, got {len(choices)}")
-    frames = [_frame(draw, choice, png=number == 0) for number, choice in enumerate(choices)]
+    _told_apart(choices)
+    frames = [_frame(draw, choice, png=number == 0) for number, choice in enumerate(watched(choices))]
     return Explorer(draw, checked, frames)
 
 
-def _grid(name: str, values: Sequence[Value]) -> list[Value]:
-    if isinstance(values, str) or not isinstance(values, Sequence):
-        raise TypeError(f"{name} must be a sequence of values, got {values!r} ({type(values).__name__})")
-    numbers = [isinstance(value, (int, float)) and not isinstance(value, bool) for value in values]
-    if not (all(numbers) or all(isinstance(value, str) for value in values)):
-        raise TypeError(f"{name} must hold numbers or texts, and only one of them, got {values!r}")
-    if not values or len(set(values)) < len(values):
-        raise ValueError(f"{name} must hold at least one value and none twice, got {values!r}")
-    return list(values)
+def _sequence(name: str, values: object) -> Sequence[object]:
+    plain = _series.listed(name, values)
+    if isinstance(plain, (str, bytes, bytearray)) or not isinstance(plain, Sequence):
+        raise TypeError(f"{name} must be a sequence of values, got {_checks.shown(values)}")
+    try:
+        len(plain)
+    except OverflowError:  # of a range, longer than any list
+        expected = f"{name} must hold at most {MAX_FRAMES} values"
+        raise ValueError(f"{expected}, got {_checks.shown(values)}") from None
+    return plain
+
+
+def _told_apart(choices: Sequence[Mapping[str, Value]]) -> None:
+    """Raise if two choices are the same in words, which name their figures' numbers."""
+    seen: dict[str, Mapping[str, Value]] = {}
+    for choice in choices:
+        other = seen.setdefault(_choice(choice), choice)
+        if other is not choice:
+            raise ValueError(
+                f"grids must make choices that read differently, got {other} and {choice}, "
+                f"which both read {_choice(choice)!r}"
+            )
+
+
+def _grid(name: str, values: Sequence[object]) -> list[Value]:
+    """Return values as Python's own, or raise unless all are numbers or all are texts, each there once."""
+    plain = [_series.listed(name, value) for value in values]
+    texts = [_series.written(f"a value in {name}", value) for value in plain if isinstance(value, str)]
+    numbers = [value for value in plain if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    if len(values) not in (len(texts), len(numbers)):
+        raise TypeError(
+            f"{name} must hold numbers or texts, and only one of them, got {_checks.short(values)}"
+        )
+    if not values or len({*texts, *numbers}) < len(values):
+        raise ValueError(f"{name} must hold at least one value and none twice, got {_checks.short(values)}")
+    if not all(abs(value) <= sys.float_info.max for value in numbers):  # nor is nan
+        raise ValueError(f"{name} must hold finite numbers that fit a float, got {_checks.short(values)}")
+    return [*texts, *numbers]
 
 
 def _frame(draw: Callable[..., None], values: Mapping[str, Value], *, png: bool = False) -> Frame:

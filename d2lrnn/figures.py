@@ -15,23 +15,19 @@ import hashlib
 import html
 import io
 import json
-import logging
 import math
 import re
-import warnings
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TypeAlias
 
-logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # says nothing while it builds its cache
+from IPython import display as jupyter
+from IPython.core.getipython import get_ipython
+from PIL import Image
 
-import matplotlib as mpl  # noqa: E402
-from IPython.display import display  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
-from matplotlib.legend import Legend  # noqa: E402
-from PIL import Image  # noqa: E402
-
-from d2lrnn import _checks  # noqa: E402
+from d2lrnn import _checks, _series
+from d2lrnn._style import BLACK, CourseFigure, Figure, Legend, drawing, style
 
 SERIES_MIME = "application/vnd.d2lrnn.series+json"
 MAX_POINTS = 200  # of a published series
@@ -42,25 +38,11 @@ PALETTE = ("#2481c4", "#c85a00", "#008f68", "#b55f97", "#a0750a", "#7a7a7a")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "x")
 
-_BLACK = "#000000"  # becomes the page's text colour when the SVG is written
-STYLE = {
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.grid": True,
-    "figure.constrained_layout.use": True,
-    "font.size": 10.5,
-    "grid.alpha": 0.15,
-    "grid.color": _BLACK,
-    "legend.frameon": False,
-    "lines.linewidth": 1.8,
-    "lines.markersize": 5,
-    "svg.fonttype": "none",  # real text: can be selected, read out and searched
-}
-
-Numbers: TypeAlias = Sequence[float]
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | float | None"
 Bundle: TypeAlias = dict[str, Json]
 
+WIDTH, MAX_HEIGHT = 5.6, 100  # inches
+MAX_AXES = 64  # of a figure: empty, they take 3 s to draw
 PNG_DPI, PNG_COLOURS = 100, 32  # sharp enough for a fallback, and about 8 kB
 
 # Where style sheets are dropped the SVG's box stays hidden, and what is left of it, its labels, with it.
@@ -71,34 +53,41 @@ FALLBACK_STYLE = (
 _captured: ContextVar[tuple[list[Bundle], bool] | None] = ContextVar("captured", default=None)
 
 
-@contextlib.contextmanager
-def style(**more: object) -> Iterator[None]:
-    """Draw in the course's style within the block, whatever the reader's own matplotlib settings are."""
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update({**STYLE, **more})  # type: ignore[dict-item]  # matplotlib lists the keys it knows
-        yield
-
-
 def new_figure(rows: int = 1, columns: int = 1, *, height: float = 3.2) -> Figure:
     """Return a matplotlib Figure in the course's style, with `rows` x `columns` axes in ``figure.axes``.
 
     Parameters
     ----------
-    rows, columns
-        The number of axes, each at least 1.
-    height
-        Height in inches; the width is 5.6 inches, so that text stays legible on a phone.
+    rows, columns : int
+        The number of axes, each at least 1, their product at most 64: laying out more would take long, and
+        there would be no room for them.
+    height : float
+        Height in inches, at most 100; the width is 5.6 inches, so that text stays legible on a phone.
+
+    Returns
+    -------
+    Figure
+        What is added later by calls on it, on its parts or on axes of any kind in it takes no setting from
+        the reader's matplotlib either: what a call does not say is as matplotlib has it by default. That
+        does not hold for what the reader makes, as by ``axes.add_line(Line2D(...))``, and for calls on other
+        parts of it, as ``axes.xaxis``.
 
     Raises
     ------
-    TypeError, ValueError
-        If `rows` or `columns` is not a positive integer, or `height` is not a positive number.
+    TypeError
+        If `rows` or `columns` is not an integer, or `height` is not a number.
+    ValueError
+        If one of them is not positive or too large.
     """
     rows = _checks.integer("rows", rows, minimum=1)
     columns = _checks.integer("columns", columns, minimum=1)
+    if rows * columns > MAX_AXES:
+        given = f"{_checks.short(rows)} x {_checks.short(columns)}"
+        raise ValueError(f"rows x columns must be at most {MAX_AXES} axes, got {given}")
+    if (inches := _checks.real("height", height, above=0)) > MAX_HEIGHT:
+        raise ValueError(f"height must be at most {MAX_HEIGHT} inches, got {inches}")
     with style():
-        figure = Figure(figsize=(5.6, _checks.real("height", height, above=0)))
+        figure = CourseFigure(figsize=(WIDTH, inches))
         figure.subplots(rows, columns)
     return figure
 
@@ -108,40 +97,52 @@ def show(fig: Figure, alt: str, data: Mapping[str, Json]) -> None:
 
     Parameters
     ----------
-    fig
-        A matplotlib Figure, best one from `new_figure`. What is black in it takes the page's text colour.
-    alt
+    fig : Figure
+        Of matplotlib, best from `new_figure`. What is black in it takes the page's text colour.
+    alt : str
         What the figure shows, in a sentence or two; made from the data, not typed, where it holds numbers.
-    data
+    data : mapping
         The plotted numbers by name: lists of numbers, nested as the figure needs. Published thinned to at
         most 200 points a list and rounded to six significant digits; the comparison of two runs reads this.
 
     Raises
     ------
     ValueError
-        If `alt` or `data` is empty.
+        If `alt` or `data` is empty, a text cannot be written as UTF-8, a whole number does not fit a float,
+        two names in a mapping are the same text, as 1 and "1" are, or `data` holds itself.
     TypeError
-        If `fig` is no matplotlib Figure, `data` is no mapping, or it holds something that is not a number, a
-        text, None, or lists, arrays, tensors and mappings of those.
+        If `fig` is no matplotlib Figure, `alt` is no str, `data` is no mapping, or it holds something that is
+        not a number, a text, None, or lists, arrays, tensors and mappings of those.
     """
     if not isinstance(fig, Figure):
-        raise TypeError(f"fig must be a matplotlib Figure, got {fig!r} ({type(fig).__name__})")
-    if not isinstance(data, Mapping):
-        raise TypeError(f"data must be a mapping, got {data!r} ({type(data).__name__})")
-    if not _checks.string("alt", alt).strip():
+        raise TypeError(f"fig must be a matplotlib Figure, got {_checks.shown(fig)}")
+    _series.mapping("data", data)
+    if not _series.written("alt", alt).strip():
         raise ValueError(f"alt must say what the figure shows, got {alt!r}")
     if not data:
         raise ValueError("data must hold the plotted numbers, got an empty mapping")
-    published = _publishable(data)
+    try:
+        published = _publishable(data)
+        salt = json.dumps([alt, published])
+    except RecursionError:
+        raise ValueError("data must not hold itself, nor mappings or lists nested without end") from None
     bundles, png = _captured.get() or (None, True)
-    picture = _svg(fig, alt, salt=json.dumps([alt, published]))
-    bundle: Bundle = {"text/plain": alt, "text/html": picture, SERIES_MIME: published}
-    if png:
-        bundle["image/png"] = _png(fig)
+    with _without_cards(fig):
+        bundle: Bundle = {"text/plain": alt, "text/html": _svg(fig, alt, salt), SERIES_MIME: published}
+        if png:
+            bundle["image/png"] = _png(fig)
     if bundles is None:
-        display(displayed(bundle), raw=True)  # type: ignore[no-untyped-call]
+        display(displayed(bundle))
     else:
         bundles.append(bundle)
+
+
+def display(bundle: Bundle, **options: object) -> None:
+    """Display a bundle; in plain Python, which shows no pictures, print what it is in words."""
+    if get_ipython() is None:
+        print(bundle["text/plain"])
+    else:
+        jupyter.display(bundle, raw=True, **options)  # type: ignore[no-untyped-call]
 
 
 @contextlib.contextmanager
@@ -179,32 +180,60 @@ def rounded(value: float, digits: int = SIGNIFICANT_DIGITS) -> float:
     return float(f"{value:.{digits}g}")
 
 
-def _publishable(value: Json) -> Json:
+def _publishable(value: object) -> Json:
     """Thin long lists of numbers, round floats, and write what JSON has no number for as text."""
-    if hasattr(value, "tolist"):  # of NumPy or torch
-        value = value.tolist()  # type: ignore[union-attr]
-    if value is None or isinstance(value, (str, bool)):
-        return value
+    value = _series.listed("data", value)
+    if isinstance(value, str):
+        return _series.written("a text in data", value)
     if isinstance(value, int):
+        return _whole(value)
+    if value is None:
         return value
     if isinstance(value, float):
         return rounded(value) if math.isfinite(value) else str(value)
     if isinstance(value, Mapping):
-        return {str(key): _publishable(item) for key, item in value.items()}
-    if isinstance(value, Sequence):
+        published = {_name(key): _publishable(value[key]) for key in value}
+        if len(published) < len(value):
+            names = _checks.short(list(value))
+            raise ValueError(f"data must have a name of its own for each item, got {names}")
+        return published
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
         last = len(value) - 1
         if last >= MAX_POINTS and all(isinstance(item, (int, float)) for item in value):
             value = [value[round(i * last / (MAX_POINTS - 1))] for i in range(MAX_POINTS)]
         return [_publishable(item) for item in value]
-    raise TypeError(
-        f"data must hold numbers, texts, lists and mappings, got {value!r} ({type(value).__name__})"
-    )
+    raise TypeError(f"data must hold numbers, texts, lists and mappings, got {_checks.shown(value)}")
+
+
+def _whole(value: int) -> int:
+    """Return a whole number, or raise if readers of JSON could not take it."""
+    if abs(value) > sys.float_info.max:
+        raise ValueError(f"data must hold numbers that fit a float, got {_checks.short(value)}")
+    return value
+
+
+def _name(key: object) -> str:
+    return _series.written("a name in data", str(_whole(key) if isinstance(key, int) else key))
+
+
+@contextlib.contextmanager
+def _without_cards(fig: Figure) -> Iterator[None]:
+    """Within the block, take the cards from behind legends: they would be white on a dark page."""
+    legends = [legend for legend in fig.findobj(Legend) if isinstance(legend, Legend)]
+    framed = [legend for legend in legends if legend.get_frame_on()]
+    for legend in framed:
+        legend.set_frame_on(False)
+    try:
+        yield
+    finally:
+        for legend in framed:
+            legend.set_frame_on(True)
 
 
 def _png(fig: Figure) -> str:
     """Write the figure as a PNG on white with few colours, in base64, without date or version."""
     buffer = io.BytesIO()
-    with _drawing():
+    with drawing():
         fig.savefig(buffer, format="png", dpi=PNG_DPI, facecolor="white")
     pixels = Image.open(buffer).convert("RGB").quantize(PNG_COLOURS, dither=Image.Dither.NONE)
     buffer = io.BytesIO()
@@ -212,21 +241,11 @@ def _png(fig: Figure) -> str:
     return base64.b64encode(buffer.getvalue()).decode()
 
 
-@contextlib.contextmanager
-def _drawing(**more: object) -> Iterator[None]:
-    """Draw in the course's style, with no word about characters that matplotlib's font has not."""
-    with style(**more), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        yield
-
-
 def _svg(fig: Figure, alt: str, salt: str) -> str:
     """Write the figure as SVG to stand inside a page: black in the page's text colour, ids of its own."""
-    for legend in fig.findobj(Legend):
-        legend.set_frame_on(False)  # its card would be white on a dark page
     hashsalt = hashlib.sha256(salt.encode()).hexdigest()
     buffer = io.StringIO()
-    with _drawing(**{"svg.hashsalt": hashsalt}):  # the text stays text, for the browser's fonts
+    with drawing(**{"svg.hashsalt": hashsalt}):  # the text stays text, for the browser's fonts
         fig.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     text = buffer.getvalue()
     width, height = (f"{inches * 96:.0f}" for inches in fig.get_size_inches())  # CSS pixels
@@ -236,7 +255,7 @@ def _svg(fig: Figure, alt: str, salt: str) -> str:
     content = text[text.index("<defs>") :] if "<defs>" in text else text[text.index("<g ") :]
     used = set(re.findall(r"#([\w.-]+)", content))
     content = re.sub(r' id="([^"]+)"', lambda match: match[0] if match[1] in used else "", content)
-    content = content.replace(_BLACK, "currentColor")
+    content = content.replace(BLACK, "currentColor")
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
         f'class="d2lrnn-figure" fill="currentColor" role="img" aria-label="{html.escape(alt)}" {view_box[0]} '

@@ -3,12 +3,19 @@
 Three decisions can turn on a last bit: to which point of the grid a weight is rounded, which of two tokens
 has the higher logit, and in which token's share of the distribution a random number lies. `round_to_grid`
 and `generate` note here how far from the edge they were, and a recording keeps the orders of magnitude.
+
+The notes are the process's, of all threads together, and stay small: one number for the grid, and at most
+10,000 each for greedy and for drawn texts.
 """
 
 from __future__ import annotations
 
 import math
+import threading
 
+MOST = 10_000  # texts of a kind with a note of their own; a chapter makes fewer than 100
+
+_lock = threading.Lock()
 _closest = math.inf
 _leads: list[float] = []
 _draws: list[float] = []
@@ -17,17 +24,18 @@ _draws: list[float] = []
 def note_grid(distance: float) -> None:
     """Note a weight's distance to halfway between two grid points; the smallest is kept."""
     global _closest
-    _closest = min(_closest, distance)
+    with _lock:
+        _closest = min(_closest, distance)
 
 
 def note_text(lead: float) -> None:
     """Note the smallest lead, in logits, of a token of one greedily generated text over the next best."""
-    _leads.append(lead)
+    _note(_leads, lead)
 
 
 def note_draws(distance: float) -> None:
     """Note the smallest distance, in probability, of a random number of one drawn text to another token."""
-    _draws.append(distance)
+    _note(_draws, distance)
 
 
 def orders() -> dict[str, object]:
@@ -38,10 +46,21 @@ def orders() -> dict[str, object]:
     dict
         "grid" holds the power of the smallest distance, or None if no weight was rounded; "texts" holds one
         for each greedy text, "draws" one for each drawn text, None where there was but one token to choose.
-        A margin of 0 or less, which has no power, is "none".
+        A margin of 0 or less, which has no power, is "none". The 10,000th entry of a list stands for that
+        text and all later ones, with the smallest of their margins.
     """
-    texts, draws = ([_order(value) for value in noted] for noted in (_leads, _draws))
-    return {"grid": _order(_closest), "texts": texts, "draws": draws}
+    with _lock:
+        closest, leads, draws = _closest, list(_leads), list(_draws)
+    return {"grid": _order(closest), "texts": list(map(_order, leads)), "draws": list(map(_order, draws))}
+
+
+def _note(noted: list[float], value: float) -> None:
+    """Append a value, or, to a list that is full, let its last one be the smaller."""
+    with _lock:
+        if len(noted) < MOST:
+            noted.append(value)
+        else:
+            noted[-1] = min(noted[-1], value)
 
 
 def _order(value: float) -> int | str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from d2lrnn import _checks
@@ -14,10 +15,10 @@ def measured(value: float, unit: str) -> str:
 
     Parameters
     ----------
-    value
-        The value, in `unit`.
-    unit
-        The unit, one word, such as ``"s"`` or ``"tokens/s"``.
+    value : float
+        The value, in `unit`; also a number of NumPy, or an array or tensor without axes.
+    unit : str
+        The unit, one word, such as "s" or "tokens/s".
 
     Returns
     -------
@@ -26,11 +27,15 @@ def measured(value: float, unit: str) -> str:
 
     Raises
     ------
-    TypeError, ValueError
-        If `value` is not a finite number, or `unit` is empty or holds a space.
+    TypeError
+        If `value` is not a number or `unit` is not a str.
+    ValueError
+        If `value` is not finite, or `unit` is empty or holds a space.
     """
-    number = _checks.real("value", value)
+    number = _checks.real("value", _checks.listed("value", value))
     if not _checks.string("unit", unit) or re.search(r"\s", unit):
         raise ValueError(f"unit must be one word, got {unit!r}")
-    rounded = float(f"{number:.3g}")
-    return f"{rounded:,g} {unit} (measured)"
+    digits = f"{number:.3g}"
+    rounded = float(digits)
+    shown = f"{rounded:,g}" if math.isfinite(rounded) else digits  # rounded up, no float holds the largest
+    return f"{shown} {unit} (measured)"

@@ -17,15 +17,19 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from d2lrnn import _checks, figures
+from d2lrnn import _checks, _series, figures
+from d2lrnn._contract import mode
+from d2lrnn._random import Seed, generator, whole
 from d2lrnn._text_page import SCRIPT, STYLE
+from d2lrnn.devices import where
 from d2lrnn.generation import generate
-from d2lrnn.scratch import PlainRNNLM
-from d2lrnn.text import Vocab
+from d2lrnn.scratch import PlainRNNLM, RNNLMScratch
+from d2lrnn.vocab import Vocab
 
 DECIMALS = 5  # of the grid that `train` keeps weights on
 LARGEST = (2**23 - 1) / 10**DECIMALS  # weight that three bytes hold
 MAX_WEIGHTS = 300_000  # more would make the page heavy: four characters each
+MAX_SEED = 2**32  # of the Mersenne Twister, as the page has it
 FIRST = 8  # characters whose chances stand on the page before it is asked for all
 
 
@@ -33,9 +37,11 @@ FIRST = 8  # characters whose chances stand on the page before it is asked for a
 class TextExplorer:
     """A character model with a field to type in, as `explore_text` returns it; Jupyter displays it."""
 
-    tokens: tuple[str, ...]
+    tokens: tuple[str, ...]  # "<unk>" and the characters of the text; the page knows no reserved token
     num_hiddens: int
-    weights: str  # W_xh, W_hh, b_h, W_hq, b_q as whole grid steps, three bytes each, in base64
+    weights: (
+        str  # of those tokens: W_xh, W_hh, b_h, W_hq, b_q as whole grid steps, three bytes each, in base64
+    )
     prefix: str
     num_preds: int
     temperature: float
@@ -128,7 +134,7 @@ def explore_text(
     num_preds: int = 100,
     *,
     temperature: float = 1.0,
-    seed: int = 0,
+    seed: Seed = None,
 ) -> TextExplorer:
     """Return a page on which the model itself runs: a field for a prefix, a slider for the temperature.
 
@@ -136,17 +142,19 @@ def explore_text(
     ----------
     model : RNNLMScratch or PlainRNNLM
         Trained with ``grid=5``, as `train` does by default: its weights are multiples of 0.00001, so that
-        whole numbers carry them without loss.
+        whole numbers carry them without loss. They are of float64, in which the page computes.
     vocab : Vocab
-        Of characters.
+        Of characters. Reserved tokens are no text: the page neither takes nor writes them.
     prefix : str
         The first beginning, at least one character. The reader types others.
     num_preds : int
         Characters that the page adds, at least 1.
     temperature : float
         The first temperature: 0, 0.1, ..., 2. At 0 the likeliest character is taken.
-    seed : int
-        Of the first text drawn, below 2**32; each further one has the next seed.
+    seed : int, torch.Generator or None
+        An int, below 2**32, is the seed of the first text drawn; each further one has the next seed. None
+        draws that int from PyTorch's global generator, a generator from itself; then, as with an int, global
+        random state is left alone.
 
     Returns
     -------
@@ -158,48 +166,71 @@ def explore_text(
     TypeError
         If `model` is another kind of model, or an argument is of the wrong kind.
     ValueError
-        If a weight is not on the grid or beyond 83.88607 in magnitude, if there are more than 300,000
-        weights, if `vocab` is of words, or as `generate` does.
+        If a weight is not of float64, not on the grid or beyond 83.88607 in magnitude, if there are more than
+        300,000 weights, if `model` computes something else than its weights say, if `vocab` is of words, if
+        `prefix` has a reserved token or is empty, or as `generate` does.
     """
     if not isinstance(model, PlainRNNLM):
         raise TypeError(f"model must be an RNNLMScratch or a PlainRNNLM, got {type(model).__name__}")
-    if any(len(token) > 1 for token, _ in vocab.token_freqs):
+    if not isinstance(vocab, Vocab):
+        raise TypeError(f"vocab must be a Vocab, got {_checks.shown(vocab)}")
+    if vocab.unit != "char":
         raise ValueError(f"vocab must be of characters, got {vocab!r}")
-    _checks.integer("num_preds", num_preds, minimum=1)
+    if not _checks.string("prefix", prefix) or any(vocab[c] in vocab.reserved[1:] for c in prefix):
+        raise ValueError(f"prefix must hold at least one token, and no reserved one, got {prefix!r}")
+    count = _checks.integer("num_preds", num_preds, minimum=1)
     heat = _checks.real("temperature", temperature, minimum=0)
     if heat > 2 or heat != round(heat, 1):
-        raise ValueError(f"temperature must be one of 0, 0.1, ..., 2, got {temperature}")
-    if _checks.integer("seed", seed, minimum=0) >= 2**32:
-        raise ValueError(f"seed must be below 2**32, got {seed}")
-    greedy = generate(model, vocab, prefix, num_preds)
+        raise ValueError(f"temperature must be one of 0, 0.1, ..., 2, got {_checks.short(temperature)}")
+    first = _first_seed(seed)
+    kept = [vocab.unk, *range(len(vocab.reserved), len(vocab))]
+    greedy = generate(model, vocab, prefix, count)
     return TextExplorer(
-        tokens=tuple(vocab),
+        tokens=tuple(_series.written("a token of vocab", vocab.to_tokens(i)) for i in kept),
         num_hiddens=model.rnn.num_hiddens,
-        weights=_packed(model),
+        weights=_packed(model, kept),
         prefix=prefix,
-        num_preds=num_preds,
+        num_preds=count,
         temperature=heat,
-        seed=seed,
+        seed=first,
         chances=_chances(model, vocab, prefix, heat),
         greedy=greedy,
-        drawn=generate(model, vocab, prefix, num_preds, temperature=heat, seed=seed),
+        drawn=generate(model, vocab, prefix, count, temperature=heat, seed=first),
     )
 
 
-def _packed(model: PlainRNNLM) -> str:
-    """Return the weights in grid steps: the low bytes of all, the middle ones, the high ones, in base64."""
+def _first_seed(seed: Seed) -> int:
+    """Return a seed that the page's random numbers can have too."""
+    if seed is None or isinstance(seed, torch.Generator):
+        return int(whole(MAX_SEED, 1, generator(seed)))
+    number = _checks.integer("seed", seed, minimum=0)
+    if number >= MAX_SEED:
+        raise ValueError(f"seed must be below 2**32, got {_checks.short(number)}")
+    return number
+
+
+def _packed(model: PlainRNNLM, kept: list[int]) -> str:
+    """Return the weights in grid steps: the low bytes of all, the middle ones, the high ones, in base64.
+
+    Of those that belong to a token, the ones of the tokens `kept`.
+    """
     rnn = model.rnn
     parameters = {"W_xh": rnn.W_xh, "W_hh": rnn.W_hh, "b_h": rnn.b_h, "W_hq": model.W_hq, "b_q": model.b_q}
     total = sum(p.numel() for p in parameters.values())
     if total > MAX_WEIGHTS:
         raise ValueError(f"model must have at most {MAX_WEIGHTS:,} weights, got {total:,}")
-    steps = np.concatenate([_steps(name, p.numpy(force=True)) for name, p in parameters.items()])
+    for name, p in parameters.items():
+        if p.dtype != torch.float64:
+            raise ValueError(f"model's {name} must be of float64, in which the page computes, got {p.dtype}")
+    arrays = {name: p.numpy(force=True) for name, p in parameters.items()}
+    arrays |= {"W_xh": arrays["W_xh"][kept], "W_hq": arrays["W_hq"][:, kept], "b_q": arrays["b_q"][kept]}
+    steps = np.concatenate([_steps(name, weights) for name, weights in arrays.items()])
     return base64.b64encode(steps.astype("<i4").view(np.uint8).reshape(-1, 4)[:, :3].T.tobytes()).decode()
 
 
-def _steps(name: str, weights: NDArray[np.floating]) -> NDArray[np.int64]:
+def _steps(name: str, weights: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return weights as whole numbers of grid steps, which dividing turns back into the same bits."""
-    values = weights.astype(np.float64).ravel()
+    values = weights.ravel()
     if not (np.abs(values) <= LARGEST).all():
         raise ValueError(
             f"model's {name} must be within ±{LARGEST}, got {values[~(np.abs(values) <= LARGEST)][0]}"
@@ -208,7 +239,7 @@ def _steps(name: str, weights: NDArray[np.floating]) -> NDArray[np.int64]:
     if (off := steps / 10.0**DECIMALS != values).any():
         raise ValueError(
             f"model's {name} must be rounded to {DECIMALS} decimals, as by round_to_grid(model.parameters(), "
-            f"{DECIMALS}) for a float64 model; got {values[off][0]!r}"
+            f"{DECIMALS}); got {values[off][0]}"
         )
     return steps.astype(np.int64)
 
@@ -216,15 +247,23 @@ def _steps(name: str, weights: NDArray[np.floating]) -> NDArray[np.int64]:
 def _chances(
     model: PlainRNNLM, vocab: Vocab, prefix: str, temperature: float
 ) -> tuple[tuple[str, float], ...]:
-    """Return each character's chance to follow `prefix`, the likeliest first; "<unk>" has none."""
-    with torch.no_grad():
-        logits = model(torch.tensor([vocab[list(prefix)]]), None)[0][0, -1, 1:].numpy()
+    """Return each character's chance to follow `prefix`, the likeliest first; reserved tokens have none."""
+    ids, device = vocab.encode(prefix), where(model) or "cpu"
+    with mode(model, training=False), torch.no_grad():
+        every = model(torch.tensor([ids], device=device), None)[0][0, -1].numpy(force=True)
+    read = RNNLMScratch.reader(model)  # type: ignore[arg-type]  # it asks for the weights alone
+    if not np.allclose([read(token) for token in ids][-1], every, rtol=0, atol=1e-6):
+        raise ValueError(
+            "model must predict what its weights say, as the page does: has it a hook, or a part of its own?"
+        )
+    logits = every[len(vocab.reserved) :]
     order = np.argsort(-logits, kind="stable")
     if temperature == 0:
         shares = (order == order[0]).astype(np.float64)
     else:
         shares = np.exp((logits[order] - logits[order[0]]) / temperature)
-    return tuple(zip(vocab.to_tokens((order + 1).tolist()), (shares / shares.sum()).tolist(), strict=True))
+    tokens = vocab.to_tokens((order + len(vocab.reserved)).tolist())
+    return tuple(zip(tokens, (shares / shares.sum()).tolist(), strict=True))
 
 
 def _name(token: str) -> str:

@@ -4,7 +4,9 @@ import json
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -282,11 +284,62 @@ def test_widget_says_what_went_wrong():
         ),
         ({"lags": [True, False]}, TypeError, "lags must hold numbers or texts"),
         ({"lags": range(15), "horizon": range(14)}, ValueError, "at most 200 combinations, got 210"),
+        ({"lags": range(10**9), "horizon": range(10**9)}, ValueError, f"combinations, got {10**18}"),
+        ({"lags": range(10**30)}, ValueError, r"lags must hold at most 200 values, got range\(0, 1000"),
+        ({"lags": [10**5000]}, ValueError, "lags must hold finite numbers that fit a float, got a number of"),
+        ({"lags": [10**5000, "a"]}, TypeError, "lags must hold numbers or texts, and only one of them"),
+        (
+            {"a": ["x", "x, b y"], "b": ["z", "y, b z"]},
+            ValueError,
+            "grids must make choices that read differently, .* both read 'a x, b y, b z'",
+        ),
+        ({"lags": {1, 2}}, TypeError, "lags must be a sequence of values, got {1, 2}"),
+        ({"lags": b"12"}, TypeError, "lags must be a sequence of values, got b'12'"),
+        ({"lags": np.array(3)}, TypeError, r"lags must be a sequence of values, got array\(3\)"),
+        ({"lags": np.ones((2, 2))}, TypeError, "lags must hold numbers or texts"),
+        ({"lags": np.array([True, False])}, TypeError, "lags must hold numbers or texts"),
+        ({"lags": [np.int64(1), 1]}, ValueError, "none twice"),
+        ({"lags": [1.0, float("nan")]}, ValueError, "lags must hold finite numbers"),
+        ({"ylabel": ["a", "\ud800"]}, ValueError, "a value in ylabel must be text that UTF-8 can write"),
     ],
 )
 def test_bad_grid_is_named(grids, error, message):
     with pytest.raises(error, match=message):
         explore(draw, **grids)
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        (1, 2, 4),
+        [np.int64(1), np.int32(2), np.uint8(4)],
+        np.array([1, 2, 4]),
+        np.array([1, 2, 4], dtype=object),
+        torch.tensor([1, 2, 4]),
+        list(torch.tensor([1, 2, 4])),
+    ],
+    ids=lambda choices: type(choices).__name__,
+)
+def test_choices_of_every_kind_make_the_same_explorer(choices, bundle):
+    assert explore(draw, lags=choices, horizon=np.array([1, 8]))._repr_mimebundle_() == bundle
+
+
+def test_draw_is_given_python_s_own_values():
+    kinds = []
+
+    def note(lags, ylabel):
+        kinds.append((type(lags), type(ylabel)))
+        draw(lags, ylabel=ylabel)
+
+    explore(note, lags=torch.tensor([0.5], dtype=torch.bfloat16), ylabel=np.array(["a"]))
+    assert kinds == [(float, str)]
+
+
+def test_person_sees_how_far_the_drawing_is(monkeypatch):
+    seen = []
+    monkeypatch.setattr(explorers, "watched", lambda choices: seen.append(len(choices)) or choices)
+    explore(draw, lags=[1, 2])
+    assert seen == [2]
 
 
 def test_draw_that_cannot_be_called_is_named():

@@ -1,4 +1,5 @@
 import math
+import threading
 
 import pytest
 import torch
@@ -77,3 +78,27 @@ def test_a_draw_among_one_token_has_no_order():
 def test_a_text_of_no_new_token_notes_nothing(temperature):
     generate(constant(9.0, 2.5, 2.0), Vocab(list("ab")), "a", 0, temperature=temperature)
     assert margins.orders() == {"grid": None, "texts": [], "draws": []}
+
+
+@pytest.mark.parametrize(("note", "kind"), [(margins.note_text, "texts"), (margins.note_draws, "draws")])
+def test_notes_end_in_one_for_all_later_texts(note, kind, monkeypatch):
+    monkeypatch.setattr(margins, "MOST", 3)
+    for value in (1.0, 10.0, 0.1, 0.001, 1.0):
+        note(value)
+    assert margins.orders()[kind] == [0, 1, -3]
+
+
+def test_a_course_of_texts_has_a_note_for_each():
+    assert margins.MOST >= 10_000
+
+
+@pytest.mark.parametrize("note", [margins.note_grid, margins.note_text, margins.note_draws])
+def test_one_thread_notes_at_a_time(note):
+    before = margins.orders()
+    with margins._lock:
+        thread = threading.Thread(target=note, args=(0.1,))
+        thread.start()
+        thread.join(0.01)
+        assert (margins._closest, margins._leads, margins._draws) == (math.inf, [], [])
+    thread.join()
+    assert margins.orders() != before

@@ -10,7 +10,18 @@ import torch
 from browsing import chromium, violations
 
 from book.compare import differences
-from d2lrnn import RNNLM, RNNLMScratch, Vocab, explore_text, generate, load_corpus, round_to_grid, train
+from d2lrnn import (
+    RNNLM,
+    BPETokenizer,
+    PlainRNNLM,
+    RNNLMScratch,
+    Vocab,
+    explore_text,
+    generate,
+    load_corpus,
+    round_to_grid,
+    train,
+)
 
 PREFIXES = ["the tide", "t", "francois", "q", "she ", "  ", "water", "a clock", "zzz", "the " * 20]
 COUNT = 60
@@ -20,13 +31,13 @@ COUNT = 60
 def trained():
     corpus, vocab = load_corpus(max_tokens=10_000)
     model = RNNLMScratch(len(vocab), 48, seed=3)
-    train(model, corpus, num_epochs=12, lr=1e-2)
+    train(model, corpus, num_epochs=12, lr=1e-2, seed=0)
     return model, vocab
 
 
 @pytest.fixture(scope="module")
 def explorer(trained):
-    return explore_text(*trained, num_preds=COUNT)
+    return explore_text(*trained, num_preds=COUNT, seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -167,11 +178,90 @@ def test_first_state_of_the_script_is_the_one_of_python(explorer, box):
     assert role(box, "drawn").text_content() == explorer.drawn
 
 
+# Reserved tokens
+
+RESERVED = ("<pad>", "<bos>", "x")
+
+
+@pytest.fixture(scope="module")
+def reserving():
+    """Return a model that prefers reserved tokens, with its vocabulary, of which one is a character."""
+    vocab = Vocab(list("abcabbca "), reserved_tokens=RESERVED)
+    model = RNNLMScratch(len(vocab), 8, sigma=1.0, seed=0)
+    with torch.no_grad():
+        model.b_q[: len(vocab.reserved)] = 20.0
+    round_to_grid(model.parameters(), 5)
+    return model, vocab
+
+
+def test_reserved_tokens_are_neither_written_nor_have_a_chance(reserving):
+    explorer = explore_text(*reserving, "ab", COUNT, seed=0)
+    assert set(explorer.greedy + explorer.drawn) <= set("abc ")
+    assert sorted(token for token, _ in explorer.chances) == [" ", "a", "b", "c"]
+
+
+def test_page_of_a_vocabulary_with_reserved_tokens_does_what_python_does(reserving, page):
+    explorer = explore_text(*reserving, "ab", COUNT, seed=0)
+    other = page.context.browser.new_page()
+    other.set_content(explorer.html())
+    found = other.locator(".d2lrnn-text")
+    role(found, "prefix").fill("b a")
+    texts = [role(found, name).text_content() for name in ("greedy", "drawn")]
+    listed = chances(found)
+    role(found, "prefix").fill("x")
+    fault = role(found, "status").text_content()
+    other.close()
+    drawn = generate(*reserving, "b a", COUNT, temperature=1.0, seed=0)
+    assert texts == [generate(*reserving, "b a", COUNT), drawn]
+    expected = explore_text(*reserving, "b a", COUNT, seed=0).chances
+    assert listed == pytest.approx(dict(expected), abs=1e-9)
+    assert fault == "The model's texts have no “x”: leave it out."
+
+
+@pytest.mark.parametrize("prefix", ["", "ax"])
+def test_first_prefix_is_one_that_can_be_typed(prefix, reserving):
+    with pytest.raises(ValueError, match="prefix must hold at least one token, and no reserved one"):
+        explore_text(*reserving, prefix)
+
+
+# Seeds
+
+
+def test_without_a_seed_the_global_generator_draws_one(trained):
+    seeds = []
+    for number in (1, 1, 2):
+        torch.manual_seed(number)
+        explorer = explore_text(*trained, num_preds=5)
+        seeds.append(explorer.seed)
+        assert explorer.drawn == generate(*trained, "the tide", 5, temperature=1.0, seed=explorer.seed)
+    assert seeds[0] == seeds[1] != seeds[2]
+
+
+def test_a_generator_draws_the_seed_and_leaves_global_random_state_alone(trained):
+    before = torch.get_rng_state()
+    seeds = [
+        explore_text(*trained, num_preds=5, seed=torch.Generator().manual_seed(number)).seed
+        for number in (3, 3, 4)
+    ]
+    assert seeds[0] == seeds[1] != seeds[2]
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_numbers_of_numpy_are_numbers(trained):
+    explorer = explore_text(*trained, num_preds=np.int64(5), temperature=np.float64(0.5), seed=np.uint32(7))
+    assert explorer.html() == explore_text(*trained, num_preds=5, temperature=0.5, seed=7).html()
+
+
+def test_default_device_of_the_user_changes_nothing(trained, explorer):
+    with torch.device("meta"):
+        assert explore_text(*trained, num_preds=COUNT, seed=0) == explorer
+
+
 # What is handed to Jupyter
 
 
 def test_bundle_is_the_same_twice(trained, explorer):
-    assert explore_text(*trained, num_preds=COUNT)._repr_mimebundle_() == explorer._repr_mimebundle_()
+    assert explore_text(*trained, num_preds=COUNT, seed=0)._repr_mimebundle_() == explorer._repr_mimebundle_()
 
 
 def test_description_says_the_likeliest_characters_and_both_texts(explorer):
@@ -201,12 +291,15 @@ def test_weights_come_out_as_they_went_in(trained, explorer):
 
 def test_comparison_finds_a_weight_that_moved(trained, explorer):
     model, vocab = trained
-    moved = RNNLMScratch(len(vocab), 48)
+    moved = RNNLMScratch(len(vocab), 48, seed=0)
     moved.load_state_dict(model.state_dict())
     with torch.no_grad():
         moved.rnn.W_hh[3, 4] += 1e-5
         round_to_grid(moved.parameters(), 5)
-    bundles = (explorer._repr_mimebundle_(), explore_text(moved, vocab, num_preds=COUNT)._repr_mimebundle_())
+    bundles = (
+        explorer._repr_mimebundle_(),
+        explore_text(moved, vocab, num_preds=COUNT, seed=0)._repr_mimebundle_(),
+    )
     outputs = [[{"output_type": "execute_result", "data": json.loads(json.dumps(b))}] for b in bundles]
     assert any("weights" in line for line in differences(*outputs))
 
@@ -216,30 +309,30 @@ def test_page_loads_nothing(explorer):
 
 
 def test_temperature_zero_is_certain(trained):
-    assert [chance for _, chance in explore_text(*trained, temperature=0).chances][:2] == [1.0, 0.0]
+    assert [chance for _, chance in explore_text(*trained, temperature=0, seed=0).chances][:2] == [1.0, 0.0]
 
 
 # Bad input
 
 
 def test_weight_off_the_grid_is_named(trained):
-    model = RNNLMScratch(len(trained[1]), 4)
+    model = RNNLMScratch(len(trained[1]), 4, seed=0)
     with pytest.raises(ValueError, match=r"model's W_xh must be rounded to 5 decimals.*got"):
-        explore_text(model, trained[1])
+        explore_text(model, trained[1], seed=0)
 
 
 def test_weight_beyond_three_bytes_is_named(trained):
-    model = RNNLMScratch(len(trained[1]), 4)
+    model = RNNLMScratch(len(trained[1]), 4, seed=0)
     round_to_grid(model.parameters(), 5)
     with torch.no_grad():
         model.b_q[2] = 84.0
     with pytest.raises(ValueError, match=r"model's b_q must be within ±83.88607, got 84.0"):
-        explore_text(model, trained[1])
+        explore_text(model, trained[1], seed=0)
 
 
 def test_too_many_weights_are_counted(trained):
     with pytest.raises(ValueError, match="model must have at most 300,000 weights, got 394,228"):
-        explore_text(RNNLMScratch(28, 600, sigma=0), trained[1])
+        explore_text(RNNLMScratch(28, 600, sigma=0, seed=0), trained[1], seed=0)
 
 
 @pytest.mark.parametrize(
@@ -262,10 +355,37 @@ def test_bad_argument_is_named(arguments, error, message, trained):
 
 def test_another_kind_of_model_is_named(trained):
     with pytest.raises(TypeError, match="model must be an RNNLMScratch or a PlainRNNLM, got RNNLM"):
-        explore_text(RNNLM(len(trained[1]), 4), trained[1])
+        explore_text(RNNLM(len(trained[1]), 4, seed=0), trained[1], seed=0)
+
+
+@pytest.mark.parametrize("kind", [RNNLMScratch, PlainRNNLM])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_weights_of_another_type_than_the_page_s_are_named(dtype, kind, trained):
+    model = kind(len(trained[1]), 4, sigma=0, dtype=dtype, seed=0)
+    with pytest.raises(ValueError, match=f"model's W_xh must be of float64, .*, got {dtype}"):
+        explore_text(model, trained[1], seed=0)
+
+
+def test_a_model_that_computes_something_else_than_its_weights_say_is_refused(trained):
+    model = RNNLMScratch(len(trained[1]), 4, sigma=0, seed=0)
+    model.register_forward_hook(lambda _model, _inputs, answer: (answer[0] + torch.arange(28.0), answer[1]))
+    with pytest.raises(ValueError, match="model must predict what its weights say"):
+        explore_text(model, trained[1], seed=0)
+
+
+@pytest.mark.parametrize("vocab", [BPETokenizer(), list("abc"), None])
+def test_another_kind_of_vocabulary_is_named(vocab, trained):
+    with pytest.raises(TypeError, match="vocab must be a Vocab, got"):
+        explore_text(trained[0], vocab, seed=0)
+
+
+def test_a_character_that_no_page_can_hold_is_named():
+    vocab = Vocab(["a", "\ud800"])
+    with pytest.raises(ValueError, match="a token of vocab must be text that UTF-8 can write"):
+        explore_text(RNNLMScratch(len(vocab), 4, sigma=0, seed=0), vocab, "a", seed=0)
 
 
 def test_vocabulary_of_words_is_refused(trained):
     vocab = Vocab(["the", "tide"])
     with pytest.raises(ValueError, match="vocab must be of characters"):
-        explore_text(trained[0], vocab)
+        explore_text(trained[0], vocab, seed=0)
