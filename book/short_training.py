@@ -35,15 +35,15 @@ def short_training() -> dict[str, dict[str, str | float]]:
     """
     corpus, vocab = load_corpus(max_tokens=2 * CORPUS_SIZE)
     models: dict[str, nn.Module] = {
-        "scratch": RNNLMScratch(len(vocab), NUM_HIDDENS),
-        **{cell: RNNLM(len(vocab), NUM_HIDDENS, cell) for cell in ("rnn", "gru", "lstm")},
-        NO_GRID: RNNLMScratch(len(vocab), NUM_HIDDENS),
+        "scratch": RNNLMScratch(len(vocab), NUM_HIDDENS, seed=0),
+        **{cell: RNNLM(len(vocab), NUM_HIDDENS, cell, seed=0) for cell in ("rnn", "gru", "lstm")},
+        NO_GRID: RNNLMScratch(len(vocab), NUM_HIDDENS, seed=0),
     }
     found: dict[str, dict[str, str | float]] = {}
     for name, model in models.items():
         grid = None if name == NO_GRID else 5
         data = corpus[:CORPUS_SIZE]
-        train(model, data, batch_size=8, num_epochs=NUM_EPOCHS, lr=1e-2, grid=grid, progress=False)
+        train(model, data, batch_size=8, num_epochs=NUM_EPOCHS, lr=1e-2, grid=grid, progress=False, seed=0)
         found[name] = {
             "weights": weights_digest(model),
             "text": generate(model, vocab, "the tide", NUM_PREDS),

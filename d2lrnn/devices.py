@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import torch
 from torch import nn
 
@@ -27,19 +29,21 @@ def pick_device(name: str | torch.device = "cpu") -> torch.device:
     try:
         device = torch.device(name)
         torch.empty(1, device=device)
-    except (AssertionError, NotImplementedError, RuntimeError) as error:  # as PyTorch was built
-        raise ValueError(f"device must be one that is here, got {str(name)!r}: {error}") from error
+    except (AssertionError, ImportError, NotImplementedError, RuntimeError) as error:  # as it was built
+        reason = str(error).splitlines()[0].partition(". ")[0]  # the rest is of how PyTorch was built
+        raise ValueError(f"device must be one that is here, got {str(name)!r}: {reason}") from error
     return device
 
 
 def where(model: object) -> torch.device | None:
-    """Return the device of a model's weights, None for a model without any."""
-    weights = model.parameters() if isinstance(model, nn.Module) else iter(())
-    return next((p.device for p in weights), None)
+    """Return the device of a model's first weight, or first buffer; None for a model without any."""
+    if not isinstance(model, nn.Module):
+        return None
+    return next((values.device for values in chain(model.parameters(), model.buffers())), None)
 
 
-def move(model: nn.Module, name: str | torch.device) -> torch.device:
-    """Move a model to a device, and return the device.
+def destination(model: nn.Module, name: str | torch.device) -> torch.device:
+    """Return a device that is there and that a model can move to.
 
     Raises
     ------
@@ -52,6 +56,4 @@ def move(model: nn.Module, name: str | torch.device) -> torch.device:
             f"device={str(name)!r} has no float64, of which model's weights are: make the model with "
             "dtype=torch.float32"
         )
-    device = pick_device(name)
-    model.to(device)
-    return device
+    return pick_device(name)

@@ -4,116 +4,146 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.modules import module
 
 from d2lrnn import _checks, margins
-from d2lrnn._random import generator
+from d2lrnn._arrays import numpy_silent
+from d2lrnn._contract import Model, State, call, first_call, mode, refuse_bidirectional, vocab_size
+from d2lrnn._random import Seed, generator, uniform
+from d2lrnn.bpe import BPETokenizer
 from d2lrnn.devices import where
-from d2lrnn.models import Model, State, mode, refuse_bidirectional
-from d2lrnn.scratch import RNNLMScratch
-from d2lrnn.text import Vocab
+from d2lrnn.scratch import RNNLMScratch, RNNScratch
+from d2lrnn.vocab import Vocab
 
 Floats: TypeAlias = NDArray[np.floating]
 
-
 AT_ONCE = 256  # tokens whose leads are looked at together: one by one they would take a tenth of the time
+FAST = RNNLMScratch.forward, RNNLMScratch.output_layer  # what `RNNLMScratch.reader` computes
 
 
 def generate(
     model: Model,
-    vocab: Vocab,
+    vocab: Vocab | BPETokenizer,
     prefix: str,
     num_preds: int,
     *,
     temperature: float = 0.0,
     top_k: int | None = None,
-    seed: int | None = None,
+    seed: Seed = None,
 ) -> str:
     """Continue a text.
 
     The model reads the prefix token by token, which warms up its state, and then each token that it has
-    predicted itself. "<unk>" stands for no token of the text and is never predicted.
+    predicted itself. Reserved tokens, such as "<unk>", stand for no text and are never predicted.
 
     Parameters
     ----------
     model : nn.Module or function
         Called with token indices, (1, 1), and the state that it returned before, or None; it returns logits,
-        (1, 1, vocab), and a state. An nn.Module is set to evaluation and back, and reads on the device of its
-        weights.
-    vocab : Vocab
-        Of characters, or of words if it has a token of more than one character.
+        (1, 1, vocab), and a state: a tensor, a tuple of tensors, or None. An nn.Module is set to evaluation
+        and back, and reads on the device of its weights.
+    vocab : Vocab or BPETokenizer
+        What the model's token indices stand for.
     prefix : str
-        The beginning of the text, at least one token: a character, or a word between spaces.
+        The beginning of the text, at least one token. It may be empty if `vocab` has a reserved token
+        "<bos>": the model then reads that one, which is not written.
     num_preds : int
         Tokens to add, at least 0.
     temperature : float
         0 takes the token with the highest logit. Above, tokens are drawn from softmax(logits / temperature):
         the higher, the more alike their chances.
     top_k : int, optional
-        Draw only from so many tokens with the highest logits, at least 1.
-    seed : int, optional
-        The same seed draws the same tokens. None draws from fresh entropy. Global random state is neither
-        read nor written.
+        Draw only from so many tokens with the highest logits, at least 1. Reserved ones are none of them.
+    seed : int, torch.Generator or None
+        Draws the tokens: the same seed, the same tokens. None draws from PyTorch's global generator; an int
+        or a generator leaves global random state alone. A temperature of 0 draws nothing.
 
     Returns
     -------
     str
-        The prefix and `num_preds` tokens.
+        The prefix and `num_preds` tokens. Bytes of a `BPETokenizer` that are no whole character, as where the
+        last token ends within one, show as U+FFFD.
 
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, if a token of the prefix is not in the vocabulary, if the model's
-        logits are not one for each token of `vocab`, or if the model is bidirectional.
+        If an argument is not as described; if a token of the prefix is not in the vocabulary, or all tokens
+        of the vocabulary are reserved; if the model is bidirectional, or its logits are not finite numbers,
+        one for each token of `vocab`.
+
+    Notes
+    -----
+    With one text and one token at a time it makes no difference whether a model has the texts or the steps
+    first. `train` and `greedy_margin` tell one from the other.
+
+    Each call puts back the mode, training or evaluation, that it finds. If several threads use one model,
+    set it to evaluation before, or one may find, and put back, what another has set.
     """
     refuse_bidirectional(model)
-    separator, tokens = _encoded("prefix", prefix, model, vocab)
-    length = len(tokens) + _checks.integer("num_preds", num_preds, minimum=0)
+    written = _encoded("prefix", prefix, model, vocab)
+    if not written and vocab.bos is None:
+        raise ValueError(f"prefix must hold at least one token, got {prefix!r}")
+    start = [] if written or vocab.bos is None else [vocab.bos]
+    tokens = start + written
+    count = _checks.integer("num_preds", num_preds, minimum=0)
     heat = _checks.real("temperature", temperature, minimum=0)
     most = len(vocab) if top_k is None else _checks.integer("top_k", top_k, minimum=1)
-    chances = torch.rand(num_preds, dtype=torch.float64, generator=generator(seed)).tolist()
-    with mode(model, training=False), torch.no_grad():
-        read = _reader(model, len(vocab))
+    rng = generator(seed)
+    chances = uniform((count,), rng).tolist() if heat > 0 else []
+    first, length = len(vocab.reserved), len(tokens) + count
+    with mode(model, training=False), torch.no_grad(), numpy_silent():
+        read = _reader(model, len(vocab), tokens[0])
         lead, greedy = math.inf, []  # of the tokens so far; logits not yet looked at
         closest = math.inf  # of the draws so far
         for i in range(length - 1):
             logits = read(tokens[i])
             if i + 1 == len(tokens):  # the prefix is read
+                logits = logits[first:]
                 if heat == 0:
-                    tokens.append(_best(logits))
+                    tokens.append(first + _best(logits))
                     greedy.append(logits)
                 else:
                     token, distance = _draw(logits, heat, most, chances[i - length + 1])
-                    tokens.append(token)
+                    tokens.append(first + token)
                     closest = min(closest, distance)
             if len(greedy) == AT_ONCE:
                 lead, greedy = min(lead, _lead(np.stack(greedy))), []
-    if num_preds > 0 and heat == 0:
+    if count > 0 and heat == 0:
         margins.note_text(min(lead, _lead(np.stack(greedy))) if greedy else lead)
-    elif num_preds > 0:
+    elif count > 0:
         margins.note_draws(closest)
-    return separator.join(vocab.to_tokens(tokens))
+    return vocab.decode(tokens[len(start) :])
 
 
-def greedy_margin(model: Model, vocab: Vocab, text: str, num_preds: int) -> float:
+def greedy_margin(model: Model, vocab: Vocab | BPETokenizer, text: str, num_preds: int) -> float:
     """Return how clearly a model prefers the last tokens of a text, as the smallest lead of one of them.
 
-    The lead of a token is its logit minus the highest other logit. If machines differ by less than the
-    smallest lead, they generate the same text at temperature 0. It is negative if another token would have
-    been chosen somewhere.
+    The lead of a token is its logit minus the highest other logit, reserved tokens aside. If machines differ
+    by less than the smallest lead, they generate the same text at temperature 0. It is negative if another
+    token would have been chosen somewhere; so it is for a `BPETokenizer` that cuts the text into other tokens
+    than those predicted.
 
     Parameters
     ----------
-    model, vocab
+    model : nn.Module or function
+        As for `generate`, called once with all tokens but the last, (1, steps).
+    vocab : Vocab or BPETokenizer
         As for `generate`.
     text : str
         What `generate` returned.
     num_preds : int
-        How many of its tokens were predicted, at least 1.
+        How many of its tokens were predicted, at least 1. All of them may be if `vocab` has a token "<bos>".
+
+    Returns
+    -------
+    float
+        The smallest lead, in logits; infinity if there is but one token to choose.
 
     Raises
     ------
@@ -121,85 +151,99 @@ def greedy_margin(model: Model, vocab: Vocab, text: str, num_preds: int) -> floa
         As `generate`, and if `text` has no token before the predicted ones.
     """
     refuse_bidirectional(model)
-    _, tokens = _encoded("text", text, model, vocab)
+    tokens = _encoded("text", text, model, vocab)
     count = _checks.integer("num_preds", num_preds, minimum=1)
+    if count == len(tokens) and vocab.bos is not None:
+        tokens = [vocab.bos, *tokens]
     if count >= len(tokens):
-        raise ValueError(f"num_preds must be less than the {len(tokens)} tokens of text, got {num_preds}")
+        raise ValueError(f"num_preds must be less than the {len(tokens)} tokens of text, got {count}")
+    X = torch.tensor([tokens[:-1]], device=where(model) or "cpu")
     with mode(model, training=False), torch.no_grad():
-        logits, _ = model(torch.tensor([tokens[:-1]], device=where(model)), None)
-    scores = logits[0, -count:].cpu().clone()  # (num_preds, vocab)
-    chosen = torch.tensor(tokens[-count:])[:, None]
+        logits, _ = first_call(model, X, None, len(vocab))
+    kind = torch.promote_types(logits.dtype, torch.float32)  # narrower ones lose the difference
+    scores = logits[0, -count:].to("cpu", kind, copy=True)  # (num_preds, vocab)
+    chosen = torch.tensor(tokens[-count:], device="cpu")[:, None]
     taken = scores.gather(1, chosen)
     scores.scatter_(1, chosen, -torch.inf)
-    return float((taken - scores[:, vocab.unk + 1 :].amax(1, keepdim=True)).min())
+    return float((taken - scores[:, len(vocab.reserved) :].amax(1, keepdim=True)).min())
 
 
-def _encoded(name: str, text: str, model: Model, vocab: Vocab) -> tuple[str, list[int]]:
-    """Return what stands between the tokens of a text, and their indices."""
-    size = getattr(model, "vocab_size", len(vocab))
-    if size != len(vocab):
+def _encoded(name: str, text: str, model: Model, vocab: Vocab | BPETokenizer) -> list[int]:
+    """Return the indices of a text's tokens, or raise unless model, vocabulary and text fit together."""
+    if not isinstance(vocab, (Vocab, BPETokenizer)):
+        raise TypeError(f"vocab must be a Vocab or a BPETokenizer, got {vocab!r} ({type(vocab).__name__})")
+    size = vocab_size(model)
+    if size not in (None, len(vocab)):
         raise ValueError(f"model predicts {size} tokens, but vocab holds {len(vocab)}")
-    _checks.string(name, text)
-    words = any(len(token) > 1 for token, _ in vocab.token_freqs)
-    tokens = text.split() if words else list(text)
-    if not tokens:
-        raise ValueError(f"{name} must hold at least one token, got {text!r}")
-    unknown = [token for token in dict.fromkeys(tokens) if token not in vocab]
-    if unknown:
-        listed = ", ".join(map(repr, unknown))
-        raise ValueError(f"{name} must be of tokens in the vocabulary, which has no {listed}; got {text!r}")
-    return " " if words else "", vocab[tokens]
+    if len(vocab.reserved) == len(vocab):
+        raise ValueError(f"vocab must hold a token that is not reserved, got {vocab!r}")
+    try:
+        return vocab.encode(_checks.string(name, text))
+    except ValueError as error:
+        raise ValueError(f"{name} must be a text that vocab encodes: {error}") from None
 
 
-def _reader(model: Model, size: int) -> Callable[[int], Floats]:
-    """Return a function that reads a text token by token and returns the logits, (size,), of the next."""
-    # A subclass, a hook or a replaced forward is there to see or change what is read.
-    if type(model) is RNNLMScratch and not (
-        model._forward_hooks or model._forward_pre_hooks or "forward" in vars(model)
-    ):
+def _reader(model: Model, size: int, token: int) -> Callable[[int], Floats]:
+    """Return a function that reads a text, of which `token` is the first, and returns logits, (size,).
+
+    It takes one token after the other, and its logits are those of the next.
+    """
+    device = where(model) or torch.device("cpu")
+    if _unwatched(model):
+        first_call(model, torch.tensor([[token]], device=device), None, size)
         return model.reader()
     state: State | None = None
-    device = where(model)
+    ask: Callable[[Model, Tensor, State | None, int], tuple[Tensor, State | None]] = first_call
 
     def read(token: int) -> Floats:
-        nonlocal state
-        logits, state = model(torch.tensor([[token]], device=device), state)
-        if logits.shape != (1, 1, size):
-            raise ValueError(f"model must return logits of shape {(1, 1, size)}, got {tuple(logits.shape)}")
+        nonlocal ask, state
+        logits, state = ask(model, torch.tensor([[token]], device=device), state, size)
+        ask = call
         return logits[0, 0].to("cpu", torch.float64).numpy(force=True)
 
     return read
 
 
+def _unwatched(model: Model) -> TypeGuard[RNNLMScratch]:
+    """Tell whether a model is an `RNNLMScratch` of which no subclass, hook or replaced part sees a call."""
+    if type(model) is not RNNLMScratch or type(model.rnn) is not RNNScratch:
+        return False
+    own = tuple(getattr(method, "__func__", None) for method in (model.forward, model.output_layer))
+    hooks = (
+        model._forward_hooks,
+        model._forward_pre_hooks,
+        module._global_forward_hooks,
+        module._global_forward_pre_hooks,
+    )
+    return own == FAST and not any(hooks)
+
+
 def _lead(logits: Floats) -> float:
-    """Return the least by which the highest logit of a row, of (n, vocab), leads the next, "<unk>" aside."""
-    if logits.shape[1] < 3:
+    """Return the least by which the highest logit of a row, of (n, tokens), leads the next."""
+    if logits.shape[1] < 2:
         return math.inf
-    top = np.partition(logits[:, 1:], -2, axis=1)[:, -2:]
+    top = np.partition(logits, -2, axis=1)[:, -2:]
     return float((top[:, 1] - top[:, 0]).min())
 
 
 def _best(logits: Floats) -> int:
-    """Return the token with the highest logit."""
-    scores = logits[1:]  # without "<unk>", which is token 0
-    best = int(scores.argmax())
-    if np.isnan(scores[best]):  # which comes first
-        raise ValueError("model's logits hold nan")
-    return 1 + best
+    """Return the place of the highest logit."""
+    best = int(logits.argmax())
+    if not np.isfinite(logits[best]):  # nan and infinity come first
+        raise ValueError(f"model's logits must be finite, got {logits[best]}")
+    return best
 
 
 def _draw(logits: Floats, temperature: float, top_k: int, chance: float) -> tuple[int, float]:
-    """Return the token whose share of the distribution holds `chance`, a number in [0, 1).
+    """Return the place of the logit whose share of the distribution holds `chance`, a number in [0, 1).
 
-    And by how much `chance` would have to move for another token.
+    And by how much `chance` would have to move for another one.
     """
-    scores = logits[1:]
-    kept = np.argsort(-scores, kind="stable")[:top_k]
-    with np.errstate(over="ignore", invalid="ignore"):
-        leads = scores[kept].astype(np.float64) - scores[kept[0]]
-        cumulative = np.exp(leads / temperature).cumsum()
+    kept = np.argsort(-logits, kind="stable")[:top_k]
+    leads = logits[kept].astype(np.float64) - logits[kept[0]]
+    cumulative = np.exp(leads / temperature).cumsum()
     if np.isnan(cumulative[-1]):
         raise ValueError("model's logits hold nan or infinity")
     place = chance * cumulative[-1]
     distance = float(np.abs(cumulative[:-1] - place).min(initial=math.inf) / cumulative[-1])
-    return 1 + int(kept[np.searchsorted(cumulative, place, side="right")]), distance
+    return int(kept[np.searchsorted(cumulative, place, side="right")]), distance

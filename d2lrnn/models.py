@@ -1,32 +1,27 @@
-"""What a language model is to the rest of the package, and one over PyTorch's own cells.
-
-A language model is called with token indices X, (batch, steps), and the state that an earlier call returned,
-or None; it returns logits, (batch, steps, vocab), and its state, a tensor or a tuple of tensors.
-"""
+"""A language model over PyTorch's own cells; `_contract` says how language models are called."""
 
 from __future__ import annotations
 
-import contextlib
 import reprlib
-from collections.abc import Callable, Iterator
-from typing import TypeAlias
 
 import torch
 from torch import Tensor, nn
 
 from d2lrnn import _checks
+from d2lrnn._contract import State
 from d2lrnn._random import Seed, generator
+from d2lrnn._tensors import default_sigma, fits_memory, float_type, initial_state, known_tokens
 from d2lrnn.reproducible import uniform
-from d2lrnn.scratch import PlainRNNLM, default_sigma, initial_state, one_hot
+from d2lrnn.scratch import PlainRNNLM
 
 CELLS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
-
-State: TypeAlias = Tensor | tuple[Tensor, ...]
-Model: TypeAlias = Callable[[Tensor, State | None], tuple[Tensor, State]]  # an nn.Module is one
+MAX_LAYERS = 1000  # each is made by itself: a million would take minutes
 
 
 class RNNLM(nn.Module):
     """Predict each next token with a recurrent network of PyTorch and a linear output layer.
+
+    It is made on the CPU, whatever PyTorch's default device is; `to` moves it.
 
     Parameters
     ----------
@@ -37,29 +32,37 @@ class RNNLM(nn.Module):
     cell : str
         "rnn" (tanh), "gru" or "lstm".
     num_layers : int
-        Recurrent layers, each reading the hidden states of the one below.
+        Recurrent layers, each reading the hidden states of the one below, 1000 at most.
     bidirectional : bool
         Whether another network reads from right to left. Each output has then seen the whole text, the token
         to predict too: such a model is good for labelling a text that is there, and is no language model.
         `train`, `evaluate` and `generate` refuse it.
     dtype : torch.dtype
-        Of the weights. States are converted to it.
-    seed : int, None or torch.Generator
+        Of the weights: float16, bfloat16, float32 or float64, whatever PyTorch's default is. States are
+        converted to it.
+    seed : int, torch.Generator or None
         Draws the initial weights and biases, uniform between -1/sqrt(num_hiddens) and 1/sqrt(num_hiddens) as
-        PyTorch has them: the same seed, the same weights on every machine. None draws from fresh entropy.
-        Global random state is neither read nor written.
+        PyTorch has them: the same seed, the same weights on every machine. None draws from PyTorch's global
+        generator, as its own layers do; an int or a generator leaves global random state alone.
+    embedding_size : int or None
+        None reads tokens as one-hot vectors of length vocab_size. An int reads vectors of that length, a row
+        for each token in the matrix of an `nn.Embedding`, which is learnt with the rest: for vocabularies of
+        words or byte pairs, where products with one-hot vectors take most of the time. The seed draws that
+        matrix first, uniform with PyTorch's standard deviation of 1, then the rest.
 
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described.
+        If an argument is not as described, or the weights do not fit in memory.
 
     References
     ----------
     S. Hochreiter and J. Schmidhuber, "Long short-term memory", 1997.
     K. Cho et al., "Learning phrase representations using RNN encoder-decoder", 2014: the GRU.
+    Y. Bengio et al., "A neural probabilistic language model", 2003: the embedding.
     """
 
+    @torch.inference_mode(False)  # weights made in inference mode could never be trained
     def __init__(
         self,
         vocab_size: int,
@@ -69,7 +72,8 @@ class RNNLM(nn.Module):
         bidirectional: bool = False,
         *,
         dtype: torch.dtype = torch.float64,
-        seed: Seed = 0,
+        seed: Seed = None,
+        embedding_size: int | None = None,
     ) -> None:
         super().__init__()
         self.vocab_size = _checks.integer("vocab_size", vocab_size, minimum=1)
@@ -78,26 +82,64 @@ class RNNLM(nn.Module):
         if not isinstance(bidirectional, bool):
             raise TypeError(f"bidirectional must be True or False, got {bidirectional!r}")
         self.bidirectional = bidirectional
-        num_layers = _checks.integer("num_layers", num_layers, minimum=1)
-        # Made without numbers ("meta"), which would be drawn from the global generator.
-        self.rnn = CELLS[cell](
-            vocab_size, num_hiddens, num_layers, bidirectional=bidirectional, device="meta", dtype=dtype
-        ).to_empty(device="cpu")
-        width = num_hiddens * (1 + bidirectional)
-        self.linear = nn.Linear(width, vocab_size, device="meta", dtype=dtype).to_empty(device="cpu")
-        rng, sigma = generator(seed), default_sigma(num_hiddens)
+        layers = _checks.integer("num_layers", num_layers, minimum=1)
+        if layers > MAX_LAYERS:
+            raise ValueError(f"num_layers must be at most {MAX_LAYERS}, got {_checks.short(layers)}")
+        length = 0
+        if embedding_size is not None:
+            length = _checks.integer("embedding_size", embedding_size, minimum=1)
+        num_inputs, width = length or self.vocab_size, self.num_hiddens * (1 + bidirectional)
+        fits_memory(
+            width * (num_inputs + layers * self.num_hiddens) + self.vocab_size * (width + length),
+            float_type(dtype),
+            vocab_size=vocab_size,
+            num_hiddens=num_hiddens,
+            num_layers=num_layers,
+            embedding_size=embedding_size,
+        )
+        self.embedding: nn.Embedding | None = None
+        with torch.device("meta"):  # without numbers, which would be drawn from the global generator
+            if length:
+                self.embedding = nn.Embedding(self.vocab_size, length, dtype=dtype)
+            self.rnn = CELLS[cell](
+                num_inputs, self.num_hiddens, layers, bidirectional=bidirectional, dtype=dtype
+            )
+            self.linear = nn.Linear(width, self.vocab_size, dtype=dtype)
+        self.to_empty(device="cpu")
+        rng, sigma = generator(seed), default_sigma(self.num_hiddens)
         with torch.no_grad():
-            for p in self.parameters():
-                p.copy_(uniform(*p.shape, sigma=sigma, dtype=dtype, generator=rng))
+            for name, p in self.named_parameters():
+                spread = 1.0 if name == "embedding.weight" else sigma
+                p.copy_(uniform(*p.shape, sigma=spread, dtype=dtype, generator=rng))
 
     def forward(self, X: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """Return the logits after every token, (batch, steps, vocab), and the last state.
+        """Read a batch of tokens.
 
-        `X` is (batch, steps), token indices; `state` is what an earlier call returned, zeros for None: a
-        tensor, (layers, batch, hiddens), or for an LSTM two of them, the hidden state and the memory. With
-        `bidirectional` there are twice as many layers.
+        Parameters
+        ----------
+        X : Tensor of shape (batch, steps)
+            Token indices, at least one, on the device of the weights.
+        state : Tensor of shape (layers, batch, hiddens), or a tuple of two of them, optional
+            What an earlier call returned: for an LSTM the hidden state and the memory, else the hidden state.
+            With `bidirectional` there are twice as many layers. None is zeros.
+
+        Returns
+        -------
+        logits : Tensor of shape (batch, steps, vocab)
+            Of the next token after each.
+        state : Tensor or tuple of Tensor
+            The last state, as it is taken.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not as described, or an index is not in 0..vocab_size-1.
         """
-        inputs = one_hot(X, self.vocab_size, dtype=self.linear.weight.dtype)
+        X = known_tokens(X, self.vocab_size, self.linear.weight)
+        if self.embedding is None:
+            inputs = nn.functional.one_hot(X.T, self.vocab_size).to(self.linear.weight.dtype)
+        else:
+            inputs = self.embedding(X.T)  # (steps, batch, embedding)
         outputs, state = self.rnn(inputs, self._checked(state, len(X)))  # (steps, batch, hiddens)
         return self.linear(outputs).transpose(0, 1), state
 
@@ -114,21 +156,36 @@ class RNNLM(nn.Module):
         return checked if self.cell == "lstm" else checked[0]
 
     def copy_from_scratch(self, model: PlainRNNLM) -> RNNLM:
-        """Copy the weights of a model from `scratch`, convert them to this model's dtype, and return `self`.
+        """Copy the weights of a model from `scratch`, converted to this model's dtype.
 
         PyTorch adds two biases, of inputs and of states; the second becomes 0.
+
+        Parameters
+        ----------
+        model : RNNLMScratch or PlainRNNLM
+            Of the same sizes.
+
+        Returns
+        -------
+        RNNLM
+            This model.
 
         Raises
         ------
         TypeError
             If `model` is not from `scratch`.
         ValueError
-            If this model is not one layer of "rnn" cells from left to right, or the sizes differ.
+            If this model is not one layer of "rnn" cells from left to right that reads one-hot vectors, or if
+            the sizes differ.
         """
         if not isinstance(model, PlainRNNLM):
             raise TypeError(f"model must be an RNNLMScratch, got {type(model).__name__}")
-        if self.cell != "rnn" or self.rnn.num_layers > 1 or self.bidirectional:
-            raise ValueError("only one layer of cell='rnn', not bidirectional, can have the weights of model")
+        if self.cell != "rnn" or self.rnn.num_layers > 1 or self.bidirectional or self.embedding is not None:
+            raise ValueError(
+                "only one layer of cell='rnn', not bidirectional and without embedding_size, can have the "
+                f"weights of model; this is cell={self.cell!r}, num_layers={self.rnn.num_layers}, "
+                f"bidirectional={self.bidirectional}, embedding={self.embedding}"
+            )
         sizes = model.vocab_size, model.rnn.num_hiddens
         if sizes != (self.vocab_size, self.num_hiddens):
             raise ValueError(
@@ -142,36 +199,3 @@ class RNNLM(nn.Module):
             self.linear.weight.copy_(model.W_hq.T)
             self.linear.bias.copy_(model.b_q)
         return self
-
-
-def detached(state: State | None) -> State | None:
-    """Return the values of a state without the graph that computed them."""
-    if isinstance(state, tuple):
-        return tuple(part.detach() for part in state)
-    return None if state is None else state.detach()
-
-
-def refuse_bidirectional(model: object) -> None:
-    """Raise unless a model can be called and reads from left to right only."""
-    if not callable(model):
-        raise TypeError(f"model must be an nn.Module or a function, got {model!r} ({type(model).__name__})")
-    parts = model.modules() if isinstance(model, nn.Module) else (model,)
-    if any(getattr(part, "bidirectional", False) for part in parts):
-        raise ValueError(
-            "model must read from left to right, but is bidirectional: what it says of the next token comes "
-            "from a state that has seen that token and all after it"
-        )
-
-
-@contextlib.contextmanager
-def mode(model: object, *, training: bool) -> Iterator[None]:
-    """Set a model and its parts to training or evaluation within the block, then each back to what it was."""
-    parts = list(model.modules()) if isinstance(model, nn.Module) else []
-    before = [part.training for part in parts]
-    if isinstance(model, nn.Module):
-        model.train(training)
-    try:
-        yield
-    finally:
-        for part, was in zip(parts, before, strict=True):
-            part.training = was

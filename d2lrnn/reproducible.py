@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-from d2lrnn import _checks, margins
+from d2lrnn import _checks, _random, margins
+from d2lrnn.parameters import Parameters, named, refuse_nonfinite
+
+MAX_DECIMALS = 22  # 10**22 is the largest power of ten that float64 holds exactly
 
 
 def uniform(*shape: int, sigma: float, dtype: torch.dtype, generator: torch.Generator) -> Tensor:
@@ -18,10 +21,12 @@ def uniform(*shape: int, sigma: float, dtype: torch.dtype, generator: torch.Gene
     2 u - 1 is exact, and the one product is rounded alike everywhere.
     """
     bound = math.sqrt(3) * _checks.real("sigma", sigma, minimum=0)
-    return torch.rand(shape, dtype=torch.float64, generator=generator).mul_(2).sub_(1).mul_(bound).to(dtype)
+    if bound > torch.finfo(dtype).max:
+        raise ValueError(f"sigma={sigma} must give weights that {dtype} can hold, but they reach {bound:.3g}")
+    return _random.uniform(shape, generator).mul_(2).sub_(1).mul_(bound).to(dtype)
 
 
-def round_to_grid(parameters: Iterable[Tensor], decimals: int) -> float:
+def round_to_grid(parameters: Parameters, decimals: int) -> float:
     """Round weights to so many decimals, and return how close one of them came to be rounded the other way.
 
     Machines add in different orders, so that their weights differ in the last bits after a step, and each
@@ -30,31 +35,61 @@ def round_to_grid(parameters: Iterable[Tensor], decimals: int) -> float:
 
     Parameters
     ----------
-    parameters : iterable of Tensor
-        The weights, rounded in place.
+    parameters : Tensor, or iterable of Tensor or of (str, Tensor)
+        The weights, of float64 or float32, rounded in place. One so large that neighbouring floats are
+        further apart than grid points is left as it is: nothing is there to round.
     decimals : int
-        At least 0; the grid points are 10**-decimals apart.
+        From 0 to 22; the grid points are 10**-decimals apart. (10**22 is the largest power of ten that a
+        float holds exactly.)
 
     Returns
     -------
     float
-        The smallest distance of a weight, before rounding, to halfway between two grid points.
+        The smallest distance of a weight, before rounding, to halfway between two grid points; 0 if one was
+        left as it is, and infinity if there is none.
 
     Raises
     ------
+    NonFiniteError
+        If a weight is infinite or nan; none is changed.
     TypeError, ValueError
-        If `decimals` is not as described.
+        If an argument is not as described.
     """
-    parameters = list(parameters)
-    scale = 10.0 ** _checks.integer("decimals", decimals, minimum=0)
-    farthest = 0.0  # from its grid point, in grid steps
+    weights = named(parameters)
+    check_grid("decimals", decimals, weights)
+    for name, p in weights:
+        if p.is_inference() and not torch.is_inference_mode_enabled():
+            raise ValueError(f"parameters must not be made in inference mode, but {name} was")
+    scale = 10.0 ** int(decimals)
+    sizes = [float(torch.linalg.vector_norm(p.detach(), math.inf)) if p.numel() else 0.0 for _, p in weights]
+    if not all(map(math.isfinite, sizes)):
+        refuse_nonfinite(weights)
+    margin = math.inf
     with torch.no_grad():
-        for p in parameters:
+        for (_, p), size in zip(weights, sizes, strict=True):
+            if not p.numel():
+                continue
             scaled = p * scale
             rounded = scaled.round()
-            farthest = max(farthest, float(scaled.sub_(rounded).abs_().max()))
-            torch.div(rounded, scale, out=p)
-    margin = (0.5 - farthest) / scale
-    if all(p.dtype == torch.float64 for p in parameters):  # float32's last bits are too coarse for any grid
+            if size * scale < 1 / torch.finfo(p.dtype).eps:
+                farthest = float(scaled.sub_(rounded).abs_().max())  # from its grid point, in grid steps
+                torch.div(rounded, scale, out=p)
+            else:
+                farthest = 0.5
+                p.copy_(torch.where(scaled.abs() < 1 / torch.finfo(p.dtype).eps, rounded / scale, p))
+            margin = min(margin, (0.5 - farthest) / scale)
+    if weights and all(p.dtype == torch.float64 for _, p in weights):  # float32's last bits are too coarse
         margins.note_grid(margin)
     return margin
+
+
+def check_grid(name: str, decimals: object, weights: Sequence[tuple[str, Tensor]]) -> None:
+    """Raise unless weights can be rounded to so many decimals; `name` is what the caller calls the number."""
+    if _checks.integer(name, decimals, minimum=0) > MAX_DECIMALS:
+        raise ValueError(f"{name} must be at most {MAX_DECIMALS}, got {decimals}")
+    for weight, p in weights:
+        if p.dtype not in (torch.float32, torch.float64):
+            raise ValueError(
+                f"{name}={decimals} needs weights of float32 or float64, but {weight} is of {p.dtype}, whose "
+                "numbers are too far apart for a grid"
+            )

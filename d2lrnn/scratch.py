@@ -12,7 +12,6 @@ recurrence are written down (`Recurrence`) instead of recorded operation by oper
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -23,7 +22,19 @@ from torch.autograd.function import FunctionCtx, once_differentiable
 
 from d2lrnn import _checks
 from d2lrnn._random import Seed, generator
-from d2lrnn.reproducible import uniform
+from d2lrnn._tensors import (
+    bias,
+    default_sigma,
+    fits_memory,
+    float_type,
+    in_range,
+    initial_state,
+    known_tokens,
+    look_up,
+    sequence,
+    token_batch,
+    weight,
+)
 
 
 def one_hot(indices: Tensor, num_classes: int, *, dtype: torch.dtype = torch.float64) -> Tensor:
@@ -36,7 +47,7 @@ def one_hot(indices: Tensor, num_classes: int, *, dtype: torch.dtype = torch.flo
     num_classes : int
         Length of the vectors.
     dtype : torch.dtype
-        Of the result.
+        Of the result, any type of number.
 
     Returns
     -------
@@ -48,15 +59,17 @@ def one_hot(indices: Tensor, num_classes: int, *, dtype: torch.dtype = torch.flo
     TypeError, ValueError
         If an argument is not as described.
     """
-    X = token_batch("indices", indices)
     size = _checks.integer("num_classes", num_classes, minimum=1)
-    low, high = (int(end) for end in X.aminmax())
-    _checks.index("indices", low if low < 0 else high, size)
+    if not isinstance(dtype, torch.dtype):
+        raise TypeError(f"dtype must be a torch.dtype, got {dtype!r} ({type(dtype).__name__})")
+    X = in_range("indices", token_batch("indices", indices), size)
     return nn.functional.one_hot(X.T, size).to(dtype)
 
 
 class RNNScratch(nn.Module):
     """Read sequences of vectors and keep the hidden state of every step.
+
+    It is made on the CPU, whatever PyTorch's default device is; `to` moves it.
 
     Parameters
     ----------
@@ -67,21 +80,23 @@ class RNNScratch(nn.Module):
         None is 1 / sqrt(3 num_hiddens), for a bound of 1 / sqrt(num_hiddens) as in PyTorch: with much less,
         a large network takes long to learn anything from its past. Biases start at 0.
     dtype : torch.dtype
-        Of the weights. Inputs and states are converted to it.
-    seed : int, None or torch.Generator
-        Draws the initial weights: the same seed, the same weights on every machine. None draws from fresh
-        entropy. Global random state is neither read nor written.
+        Of the weights: float16, bfloat16, float32 or float64, whatever PyTorch's default is. Inputs and
+        states are converted to it.
+    seed : int, torch.Generator or None
+        Draws the initial weights: the same seed, the same weights on every machine. None draws from PyTorch's
+        global generator, as its own layers do; an int or a generator leaves global random state alone.
 
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described.
+        If an argument is not as described, or the weights do not fit in memory.
 
     References
     ----------
     J. L. Elman, "Finding structure in time", 1990.
     """
 
+    @torch.inference_mode(False)  # weights made in inference mode could never be trained
     def __init__(
         self,
         num_inputs: int,
@@ -89,25 +104,48 @@ class RNNScratch(nn.Module):
         sigma: float | None = None,
         *,
         dtype: torch.dtype = torch.float64,
-        seed: Seed = 0,
+        seed: Seed = None,
     ) -> None:
         super().__init__()
         self.num_inputs = _checks.integer("num_inputs", num_inputs, minimum=1)
         self.num_hiddens = _checks.integer("num_hiddens", num_hiddens, minimum=1)
+        count = self.num_hiddens * (self.num_inputs + self.num_hiddens + 1)
+        fits_memory(count, float_type(dtype), num_inputs=num_inputs, num_hiddens=num_hiddens)
         sigma, rng = default_sigma(num_hiddens, sigma), generator(seed)
-        self.W_xh = weight(num_inputs, num_hiddens, sigma, dtype, rng)
-        self.W_hh = weight(num_hiddens, num_hiddens, sigma, dtype, rng)
-        self.b_h = nn.Parameter(torch.zeros(num_hiddens, dtype=dtype))
+        self.W_xh = weight(self.num_inputs, self.num_hiddens, sigma, dtype, rng)
+        self.W_hh = weight(self.num_hiddens, self.num_hiddens, sigma, dtype, rng)
+        self.b_h = bias(self.num_hiddens, dtype)
+
+    def extra_repr(self) -> str:
+        """Return the sizes, for `repr`."""
+        return f"{self.num_inputs}, {self.num_hiddens}"
 
     def forward(self, inputs: Tensor, state: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Return the hidden states of all steps, (steps, batch, hiddens), and the last, (batch, hiddens).
+        """Read the steps of a batch.
 
-        `inputs` is (steps, batch, inputs); `state` is the hidden state before them, zeros for None.
+        Parameters
+        ----------
+        inputs : Tensor of shape (steps, batch, inputs)
+            At least one step of one text, on the device of the weights.
+        state : Tensor of shape (batch, hiddens), optional
+            The hidden state before them; None is zeros.
+
+        Returns
+        -------
+        outputs : Tensor of shape (steps, batch, hiddens)
+            The hidden states of all steps.
+        state : Tensor of shape (batch, hiddens)
+            The last of them.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not as described.
         """
-        inputs = sequence(inputs, self.num_inputs)
+        inputs = sequence(inputs, self.num_inputs, self.W_hh)
         H = initial_state(state, (inputs.shape[1], self.num_hiddens), self.W_hh)
         outputs = []
-        for X in inputs.to(H.dtype):  # (batch, inputs)
+        for X in inputs:  # (batch, inputs)
             H = torch.tanh(X @ self.W_xh + H @ self.W_hh + self.b_h)  # (batch, hiddens)
             outputs.append(H)
         return torch.stack(outputs), H  # (steps, batch, hiddens), (batch, hiddens)
@@ -128,9 +166,10 @@ class PlainRNNLM(nn.Module):
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described.
+        If an argument is not as described, or the weights do not fit in memory.
     """
 
+    @torch.inference_mode(False)  # weights made in inference mode could never be trained
     def __init__(
         self,
         vocab_size: int,
@@ -138,21 +177,46 @@ class PlainRNNLM(nn.Module):
         sigma: float | None = None,
         *,
         dtype: torch.dtype = torch.float64,
-        seed: Seed = 0,
+        seed: Seed = None,
     ) -> None:
         super().__init__()
         self.vocab_size = _checks.integer("vocab_size", vocab_size, minimum=1)
-        sigma, rng = default_sigma(num_hiddens, sigma), generator(seed)
-        self.rnn = RNNScratch(vocab_size, num_hiddens, sigma, dtype=dtype, seed=rng)
-        self.W_hq = weight(num_hiddens, vocab_size, sigma, dtype, rng)
-        self.b_q = nn.Parameter(torch.zeros(vocab_size, dtype=dtype))
+        size = _checks.integer("num_hiddens", num_hiddens, minimum=1)
+        count = size * (2 * self.vocab_size + size + 1) + self.vocab_size
+        fits_memory(count, float_type(dtype), vocab_size=vocab_size, num_hiddens=num_hiddens)
+        sigma, rng = default_sigma(size, sigma), generator(seed)
+        self.rnn = RNNScratch(self.vocab_size, size, sigma, dtype=dtype, seed=rng)
+        self.W_hq = weight(size, self.vocab_size, sigma, dtype, rng)
+        self.b_q = bias(self.vocab_size, dtype)
+
+    def extra_repr(self) -> str:
+        """Return the sizes, for `repr`."""
+        return f"{self.vocab_size}, {self.rnn.num_hiddens}"
 
     def forward(self, X: Tensor, state: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Return the logits after every token, (batch, steps, vocab), and the last state, (batch, hiddens).
+        """Read a batch of tokens.
 
-        `X` is (batch, steps), token indices; `state` is the hidden state before them, zeros for None.
+        Parameters
+        ----------
+        X : Tensor of shape (batch, steps)
+            Token indices, at least one, on the device of the weights.
+        state : Tensor of shape (batch, hiddens), optional
+            The hidden state before them; None is zeros.
+
+        Returns
+        -------
+        logits : Tensor of shape (batch, steps, vocab)
+            Of the next token after each.
+        state : Tensor of shape (batch, hiddens)
+            The last hidden state.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not as described, or an index is not in 0..vocab_size-1.
         """
-        outputs, state = self.rnn(one_hot(X, self.vocab_size, dtype=self.W_hq.dtype), state)
+        X = known_tokens(X, self.vocab_size, self.W_hq)
+        outputs, state = self.rnn(nn.functional.one_hot(X.T, self.vocab_size), state)
         return self.output_layer(outputs), state
 
     def output_layer(self, H: Tensor) -> Tensor:
@@ -164,7 +228,8 @@ class RNNLMScratch(PlainRNNLM):
     """Predict each next token from the hidden state, fast.
 
     A one-hot vector picks a row of W_xh, so all inputs are looked up at once, with b_h already added to each
-    of the |V| rows. What is left to do step by step is one product and one tanh, in `Recurrence`.
+    of the |V| rows. What is left to do step by step is one product and one tanh, in `Recurrence`. It compiles
+    (`torch.compile`); for the transforms of `torch.func` take a `PlainRNNLM`.
 
     Parameters
     ----------
@@ -176,14 +241,11 @@ class RNNLMScratch(PlainRNNLM):
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described.
+        If an argument is not as described, or the weights do not fit in memory.
     """
 
     def forward(self, X: Tensor, state: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Return the logits after every token, (batch, steps, vocab), and the last state, (batch, hiddens).
-
-        `X` is (batch, steps), token indices; `state` is the hidden state before them, zeros for None.
-        """
+        """Read a batch of tokens: as `PlainRNNLM.forward`."""
         rnn = self.rnn
         X = token_batch("X", X)
         H_0 = initial_state(state, (len(X), rnn.num_hiddens), rnn.W_hh)
@@ -195,10 +257,12 @@ class RNNLMScratch(PlainRNNLM):
         """Return a function that reads a text token by token: it takes the next one and returns the logits.
 
         It is `forward` without what only gradients, batches and steps need, in NumPy, whose calls cost less
-        than PyTorch's; with one token at a time, that is where the time goes. `generate` uses it.
+        than PyTorch's; with one token at a time, that is where the time goes. `generate` uses it. It computes
+        in the type of the weights, or in float32 where they are narrower.
         """
         weights = (self.rnn.W_xh, self.rnn.W_hh, self.rnn.b_h, self.W_hq, self.b_q)
-        W_xh, W_hh, b_h, W_hq, b_q = (p.numpy(force=True) for p in weights)
+        wide = torch.promote_types(self.W_hq.dtype, torch.float32)  # NumPy has no bfloat16
+        W_xh, W_hh, b_h, W_hq, b_q = (p.to(wide).numpy(force=True) for p in weights)
         rows = list(W_xh + b_h)
         H = np.zeros_like(b_h)
 
@@ -229,7 +293,7 @@ class Recurrence(torch.autograd.Function):
     def forward(ctx: FunctionCtx, A: Tensor, H_0: Tensor, W_hh: Tensor) -> Tensor:
         """Return the hidden states, (steps, batch, hiddens), in the memory of A."""
         H = H_0
-        for A_t in A:  # (batch, hiddens)
+        for A_t in A.detach():  # (batch, hiddens)
             H = A_t.addmm_(H, W_hh).tanh_()
         ctx.mark_dirty(A)
         ctx.save_for_backward(A, H_0, W_hh)
@@ -244,59 +308,5 @@ class Recurrence(torch.autograd.Function):
         dA_next = torch.zeros_like(H_0)
         for dH_t, dA_t in zip(reversed(dH.unbind()), reversed(dA.unbind()), strict=True):  # (batch, hiddens)
             dA_next = dA_t.mul_(torch.addmm(dH_t, dA_next, W_hh.T))
-        dW_hh = H[:-1].flatten(0, 1).T @ dA[1:].flatten(0, 1)
-        dW_hh.addmm_(H_0.T, dA[0])
-        return dA, dA[0] @ W_hh.T, dW_hh
-
-
-def default_sigma(num_hiddens: int, sigma: float | None = None) -> float:
-    """Return `sigma`, or for None what PyTorch has for so many hidden units."""
-    size = _checks.integer("num_hiddens", num_hiddens, minimum=1)
-    return 1 / math.sqrt(3 * size) if sigma is None else _checks.real("sigma", sigma, minimum=0)
-
-
-def weight(rows: int, columns: int, sigma: float, dtype: torch.dtype, rng: torch.Generator) -> nn.Parameter:
-    """Return a matrix of random weights."""
-    return nn.Parameter(uniform(rows, columns, sigma=sigma, dtype=dtype, generator=rng))
-
-
-def initial_state(state: Tensor | None, shape: tuple[int, ...], like: Tensor) -> Tensor:
-    """Return a state in the dtype of `like`, zeros for None, or raise unless it has the shape."""
-    if state is None:
-        return like.new_zeros(shape)
-    if not isinstance(state, Tensor):
-        raise TypeError(f"state must be a tensor or None, got {state!r} ({type(state).__name__})")
-    if state.shape != shape:
-        raise ValueError(f"state must have shape {shape}, got {tuple(state.shape)}")
-    return state.to(like.dtype)
-
-
-def token_batch(name: str, X: Tensor) -> Tensor:
-    """Return token indices as int64, or raise unless they are integers, (batch, steps), at least one."""
-    if not isinstance(X, Tensor):
-        raise TypeError(f"{name} must be a tensor, got {X!r} ({type(X).__name__})")
-    if X.is_floating_point() or X.is_complex() or X.dtype == torch.bool:
-        raise TypeError(f"{name} must hold integers, got a tensor of {X.dtype}")
-    if X.ndim != 2 or not X.numel():
-        raise ValueError(f"{name} must be (batch, steps), at least 1 of each, got shape {tuple(X.shape)}")
-    return X.to(torch.int64)
-
-
-def sequence(inputs: Tensor, num_inputs: int) -> Tensor:
-    """Return `inputs`, or raise unless they are vectors, (steps, batch, inputs), at least one."""
-    if not isinstance(inputs, Tensor):
-        raise TypeError(f"inputs must be a tensor, got {inputs!r} ({type(inputs).__name__})")
-    if inputs.ndim != 3 or not inputs.numel() or inputs.shape[2] != num_inputs:
-        raise ValueError(
-            f"inputs must be (steps, batch, {num_inputs}), at least 1 of each, got {tuple(inputs.shape)}"
-        )
-    return inputs
-
-
-def look_up(table: Tensor, indices: Tensor) -> Tensor:
-    """Return the rows of a table, (n, width), at the indices: (...) to (..., width)."""
-    try:
-        return nn.functional.embedding(indices, table)
-    except IndexError:
-        wrong = indices[(indices < 0) | (indices >= len(table))]
-        raise ValueError(f"X must hold token indices in 0..{len(table) - 1}, got {int(wrong[0])}") from None
+        later = H[:-1].flatten(0, 1).T @ dA[1:].flatten(0, 1)  # what all steps but the first add to dW_hh
+        return dA, dA[0] @ W_hh.T, torch.addmm(later, H_0.T, dA[0])

@@ -1,26 +1,33 @@
-"""Training and evaluation of language models, of which `models` says how they are called."""
+"""Training of language models, of which `_contract` says how they are called."""
 
 from __future__ import annotations
 
 import math
+import os
 import sys
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from tqdm.auto import tqdm  # type: ignore[import-untyped]
 
-from d2lrnn import _checks
+from d2lrnn import _checks, _files, checkpoints
+from d2lrnn._contract import call, detached, first_call, mode, refuse_bidirectional, vocab_size
 from d2lrnn._kernel import interactive
-from d2lrnn._random import generator
-from d2lrnn.batching import random_batches, sequential_batches
-from d2lrnn.devices import move, where
+from d2lrnn._random import Seed, generator, whole
+from d2lrnn.batching import Batches, random_batches, sequential_batches
+from d2lrnn.checkpoints import Plan, Progress
+from d2lrnn.clipping import clip_gradients, largest_norm
+from d2lrnn.devices import destination, where
+from d2lrnn.evaluation import evaluate
 from d2lrnn.history import History
-from d2lrnn.models import Model, State, detached, mode, refuse_bidirectional
-from d2lrnn.reproducible import round_to_grid
+from d2lrnn.parameters import NonFiniteError, refuse_nonfinite
+from d2lrnn.reproducible import check_grid, round_to_grid
 from d2lrnn.scoring import perplexity
 
 if TYPE_CHECKING:
@@ -29,113 +36,6 @@ if TYPE_CHECKING:
 BATCHES = {"sequential": sequential_batches, "random": random_batches}
 OPTIMIZERS = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}
 SCHEDULES = {"linear": 1.0, "constant": 0.0}  # how much of the learning rate is gone at the end of a run
-
-
-class NonFiniteError(ValueError):
-    """A loss or a gradient is infinite or not a number.
-
-    Attributes
-    ----------
-    history : History or None
-        If it was `train` that stopped, the history of the epochs completed.
-    """
-
-    def __init__(self, message: str, history: History | None = None) -> None:
-        super().__init__(message)
-        self.history = history
-
-
-def clip_gradients(parameters: Iterable[Tensor] | Iterable[tuple[str, Tensor]], theta: float) -> float:
-    """Scale all gradients so that their norm is at most `theta`, and return what it was before.
-
-    g becomes min(1, theta / ||g||) g, where g is all gradients as one vector and ||g|| its L2 norm: the
-    direction stays. Parameters without a gradient are left out.
-
-    Parameters
-    ----------
-    parameters : iterable of Tensor, or of (str, Tensor)
-        As `model.parameters()` or `model.named_parameters()` gives them; gone through once.
-    theta : float
-        The largest norm, greater than 0; infinity only measures.
-
-    Returns
-    -------
-    float
-        The norm before clipping.
-
-    Raises
-    ------
-    NonFiniteError
-        If a gradient holds infinity or nan. The message names the parameter, by its name or position, and its
-        shape. No gradient is changed.
-    TypeError, ValueError
-        If an argument is not as described.
-
-    References
-    ----------
-    R. Pascanu, T. Mikolov and Y. Bengio, "On the difficulty of training recurrent neural networks", 2013.
-    """
-    bound = theta if theta == math.inf else _checks.real("theta", theta, above=0)
-    gradients, norms = [], []
-    for i, item in enumerate([parameters] if isinstance(parameters, Tensor) else parameters):
-        name, p = item if isinstance(item, tuple) else (f"parameter {i}", item)
-        if not isinstance(p, Tensor):
-            raise TypeError(f"parameters must hold tensors, got {p!r} ({type(p).__name__})")
-        if p.grad is None:
-            continue
-        norm = float(torch.linalg.vector_norm(p.grad))
-        if not math.isfinite(norm):  # or did only its square not fit a float32?
-            norm = float(torch.linalg.vector_norm(p.grad, dtype=torch.float64))
-        if not math.isfinite(norm):
-            raise NonFiniteError(f"the gradient of {name}, of shape {tuple(p.shape)}, has norm {norm}")
-        gradients.append(p.grad)
-        norms.append(norm)
-    total = math.hypot(*norms)
-    if total > bound:
-        for gradient in gradients:
-            gradient.mul_(bound / total)
-    return total
-
-
-def evaluate(model: Model, corpus: Tokens, num_steps: int = 35) -> float:
-    """Return a model's perplexity on a text, each token but the first predicted from all those before it.
-
-    The text is read from left to right by one row, the state carried along, so that the result depends
-    neither on a batch size nor, but for rounding, on `num_steps`. All tokens have the same weight.
-
-    Parameters
-    ----------
-    model : nn.Module or function
-        A language model (see `models`). An nn.Module is set to evaluation and back, and reads the text on the
-        device of its weights.
-    corpus : sequence of int or Tensor of shape (T,)
-        Token indices, at least two.
-    num_steps : int
-        Tokens that the model reads at once; more are faster, and take more memory.
-
-    Returns
-    -------
-    float
-        The perplexity of the T - 1 tokens.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described, or the model is bidirectional.
-    """
-    refuse_bidirectional(model)
-    size = _checks.integer("num_steps", num_steps, minimum=1)
-    tokens = _checks.corpus("corpus", corpus, minimum=2, vocab_size=getattr(model, "vocab_size", None))
-    inputs, labels = tokens[:-1].to(device=where(model)), tokens[1:].cpu()
-    state: State | None = None
-    total_nll = 0.0
-    with mode(model, training=False), torch.no_grad():
-        for i in range(0, len(labels), size):
-            X, Y = inputs[i : i + size], labels[i : i + size]  # (steps,)
-            logits, state = model(X[None], state)  # (1, steps, vocab)
-            scores = logits[0].to("cpu", torch.float64)  # Apple's device has no float64
-            total_nll += float(nn.functional.cross_entropy(scores, Y, reduction="sum"))
-    return perplexity(total_nll, len(tokens) - 1)
 
 
 def train(
@@ -152,17 +52,22 @@ def train(
     optimizer: str = "adam",
     schedule: str = "linear",
     grid: int | None = 5,
-    seed: int | None = 0,
+    seed: Seed = None,
     device: str | torch.device | None = None,
     progress: bool | None = None,
-    after_epoch: Callable[[History], None] | None = None,
+    after_epoch: Callable[[History], object] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: int | None = None,
+    resume: str | os.PathLike[str] | None = None,
 ) -> History:
     """Train a language model to predict each next token, so that every machine gets the same weights.
 
     Parameters
     ----------
     model : nn.Module
-        A language model (see `models`); it starts from the weights that it has.
+        A language model: called with token indices, (batch, steps), and a state or None, it returns logits,
+        (batch, steps, vocab), and a state: a tensor, a tuple of tensors or None. It starts from the weights
+        that it has; those that need no gradient stay as they are.
     corpus : sequence of int or Tensor of shape (T,)
         Token indices, at least batch_size * num_steps + 1.
     batch_size, num_steps : int
@@ -184,10 +89,10 @@ def train(
         "linear" lets the learning rate fall to 0 in a straight line, "constant" keeps it.
     grid : int or None
         Decimals to round the weights to after each step (`round_to_grid`), so that small differences between
-        machines do not grow. None does not round, and is not reproducible elsewhere.
-    seed : int or None
-        Draws the batches, new ones each epoch. None draws from fresh entropy. Global random state is neither
-        read nor written.
+        machines do not grow. None does not round, and is not reproducible elsewhere. Weights of float16 and
+        bfloat16 need None: they are coarser than a grid.
+    seed : int, torch.Generator or None
+        Draws the batches, new ones each epoch. None draws from PyTorch's global generator.
     device : str, torch.device or None
         Where to compute (see `pick_device`); the model moves there and stays. None computes where the model
         is, which is the CPU unless you moved it.
@@ -195,98 +100,211 @@ def train(
         Whether to show a progress bar. None shows one where a person may be looking: in a notebook or a
         terminal, and not when a notebook is recorded or tested.
     after_epoch : function, optional
-        Called after each epoch with the history so far.
+        Called after each epoch with the history so far. If it returns False, the run ends.
+    checkpoint : path, optional
+        Where to save, after each epoch, all that it takes to go on. The file is always whole: it is replaced
+        by the next one at once.
+    checkpoint_every : int, optional
+        Save after so many steps, too.
+    resume : path, optional
+        A checkpoint to go on from, to the same bits as if the run had not been interrupted: with its weights,
+        optimizer, batches and carried state, and PyTorch's global random state, which dropout draws from. It
+        must be of the same corpus and arguments, and of weights of the same names, shapes and dtypes; what
+        else the model does is not compared.
 
     Returns
     -------
     History
-        Perplexities, gradient norms, speed.
+        Perplexities, gradient norms, speed; of a resumed run, from its beginning.
 
     Raises
     ------
     NonFiniteError
-        If a loss or gradient is infinite or nan; its `history` holds the epochs completed.
+        If a logit of the first batch, a loss, a gradient or a weight after a step is infinite or nan; its
+        `history` holds the epochs completed.
+    KeyboardInterrupt
+        If you stop the run. Its `history` holds the epochs completed, and the model stays as it is then.
+    FileNotFoundError, IsADirectoryError
+        If there is no folder for `checkpoint`, or no file `resume`.
     TypeError, ValueError
-        If an argument is not as described, or the model is bidirectional.
+        If an argument is not as described, or the model is bidirectional: before the model moves. If what the
+        model returns for the first batch is not of the kind, shape or dtype described: before the first step.
+        Where no shape tells whether its steps come first, the model reads parts of that batch again, in
+        evaluation.
     """
     if not isinstance(model, nn.Module):
         raise TypeError(f"model must be an nn.Module, got {model!r} ({type(model).__name__})")
     refuse_bidirectional(model)
-    vocab_size = getattr(model, "vocab_size", None)
-    tokens = _checks.corpus("corpus", corpus, minimum=0, vocab_size=vocab_size)
+    width = vocab_size(model)
+    tokens = _checks.token_ids("corpus", corpus, minimum=0, vocab_size=width)
     if held_out is not None:
-        held_out = _checks.corpus("held_out", held_out, minimum=2, vocab_size=vocab_size)
-    read = BATCHES[_checks.one_of("sampling", sampling, BATCHES)]
-    fall = SCHEDULES[_checks.one_of("schedule", schedule, SCHEDULES)]
-    first_lr = _checks.real("lr", lr, above=0)
-    place = where(model) if device is None else move(model, device)
-    weights = [p for p in model.parameters() if p.requires_grad]
-    optimize = OPTIMIZERS[_checks.one_of("optimizer", optimizer, OPTIMIZERS)](weights, lr=first_lr)
-    epochs = _checks.integer("num_epochs", num_epochs, minimum=1)
+        held_out = _checks.token_ids("held_out", held_out, minimum=2, vocab_size=width)
+    weights = _trained(checkpoints.original(model))
     if grid is not None:
-        _checks.integer("grid", grid, minimum=0)
-    seeds = torch.randint(2**62, (epochs,), generator=generator(seed)).tolist()
-    shown = interactive() or sys.stderr.isatty() if progress is None else progress
-    history = History()
-    with mode(model, training=True), tqdm(total=epochs, unit="epoch", disable=not shown) as bar:
-        for epoch in range(epochs):
-            pairs = read(tokens, batch_size, num_steps, seed=seeds[epoch])
-            batches = [(X.to(device=place), Y.to(device=place)) for X, Y in pairs]
-            rates = [first_lr * (1 - fall * (epoch + i / len(batches)) / epochs) for i in range(len(batches))]
-            try:
-                done = _one_pass(
-                    model, batches, rates, optimize, carry=sampling == "sequential", theta=theta, grid=grid
-                )
-            except NonFiniteError as error:
-                reason = f"training stopped in epoch {epoch + 1} of {epochs}: {error}; lr={lr}, theta={theta}"
-                raise NonFiniteError(reason, history) from error
-            if held_out is not None:
-                done = replace(done, held_out_perplexity=(evaluate(model, held_out),))
-            history += done
-            bar.set_postfix_str(
-                f"perplexity {done.perplexity[0]:.3g}, {done.tokens_per_second:,.0f} tokens/s"
-            )
-            bar.update()
-            if after_epoch is not None:
-                after_epoch(history)
-    return history
+        check_grid("grid", grid, weights)
+    target, every = _checkpoints_wanted(checkpoint, checkpoint_every)
+    plan = Plan(
+        batch_size=_checks.integer("batch_size", batch_size, minimum=1),
+        num_steps=_checks.integer("num_steps", num_steps, minimum=1),
+        num_epochs=_checks.integer("num_epochs", num_epochs, minimum=1),
+        lr=_checks.real("lr", lr, above=0, below=min(torch.finfo(p.dtype).max for _, p in weights)),
+        theta=math.inf if theta is None else largest_norm(theta),
+        sampling=_checks.one_of("sampling", sampling, BATCHES),
+        optimizer=_checks.one_of("optimizer", optimizer, OPTIMIZERS),
+        schedule=_checks.one_of("schedule", schedule, SCHEDULES),
+        grid=None if grid is None else int(grid),
+        corpus="" if target is resume is None else checkpoints.digest(tokens),
+        parameters=checkpoints.described(model),
+        trained=[name for name, _ in weights],
+    )
+    if after_epoch is not None and not callable(after_epoch):
+        raise TypeError(f"after_epoch must be a function, got {after_epoch!r} ({type(after_epoch).__name__})")
+    if not isinstance(progress, (bool, np.bool_, type(None))):
+        raise TypeError(f"progress must be True, False or None, got {progress!r}")
+    read = BATCHES[plan.sampling]
+    read(tokens, plan.batch_size, plan.num_steps, seed=0)  # raises unless there is a batch
+    rng = generator(seed)
+    place = where(model) if device is None else destination(model, device)
+    saved = None if resume is None else checkpoints.load(_files.path("resume", resume), plan)
+    seeds = [] if saved and seed is None else whole(2**62, plan.num_epochs, rng).tolist()
+    if saved and seeds not in ([], saved["progress"]["seeds"]):
+        raise ValueError(f"seed must be None or that of the run to resume, got {seed!r}")
+    with torch.inference_mode(False):  # a user's: what is moved or loaded in it could not be trained
+        if device is not None:
+            model.to(place)
+            weights = _trained(checkpoints.original(model))  # PyTorch may make others
+        optimize = OPTIMIZERS[plan.optimizer]([p for _, p in weights], lr=plan.lr)
+        done = checkpoints.restore(saved, model, optimize) if saved else Progress(seeds)
+    largest = max(int(text.max()) for text in (tokens, held_out) if text is not None)
+    run = _Run(model, weights, optimize, plan, done, place, width, largest, target, every)
+    shown = interactive() or _in_terminal() if progress is None else bool(progress)
+    with tqdm(total=plan.num_epochs, initial=run.epoch, unit="epoch", disable=not shown) as bar:
+        try:
+            while run.epoch < plan.num_epochs:
+                batches = read(tokens, plan.batch_size, plan.num_steps, seed=run.progress.seeds[run.epoch])
+                try:
+                    last = run.one_pass(batches)
+                    if held_out is not None:
+                        last = replace(last, held_out_perplexity=(evaluate(model, held_out),))
+                except NonFiniteError as error:
+                    reached = f"training stopped in epoch {run.epoch + 1} of {plan.num_epochs}"
+                    reason = f"{reached}: {error}; lr={lr}, theta={theta}"
+                    raise NonFiniteError(reason, run.progress.history) from error
+                run.progress = Progress(run.progress.seeds, run.progress.history + last)
+                run.save()
+                speed = f"{last.tokens_per_second:,.0f} tokens/s"
+                bar.set_postfix_str(f"perplexity {last.perplexity[0]:.3g}, {speed}")
+                bar.update()
+                answer = None if after_epoch is None else after_epoch(run.progress.history)
+                if isinstance(answer, (bool, np.bool_)) and not answer:
+                    break
+        except KeyboardInterrupt as stop:
+            stop.history = run.progress.history  # type: ignore[attr-defined]
+            raise
+    return run.progress.history
 
 
-def _one_pass(
-    model: nn.Module,
-    batches: list[tuple[Tensor, Tensor]],
-    rates: list[float],
-    optimizer: torch.optim.Optimizer,
-    *,
-    carry: bool,
-    theta: float | None,
-    grid: int | None,
-) -> History:
-    """Take one step for each batch, with the learning rate that goes with it."""
-    start = time.perf_counter()
-    state: State | None = None
-    total_nll, largest_norm, margin = 0.0, 0.0, math.inf
-    for i, ((X, Y), lr) in enumerate(zip(batches, rates, strict=True)):
-        state = detached(state) if carry else None
-        logits, state = model(X, state)  # (batch, steps, vocab)
-        loss = nn.functional.cross_entropy(logits.flatten(0, 1), Y.flatten())
+@dataclass
+class _Run:
+    """A run of `train`: what it does, to what, and how far it is."""
+
+    model: nn.Module
+    weights: list[tuple[str, Tensor]]
+    optimizer: torch.optim.Optimizer
+    plan: Plan
+    progress: Progress
+    place: torch.device | None
+    width: int | None  # tokens that the model knows
+    largest: int  # token index
+    target: Path | None  # of the checkpoint
+    every: int | None
+    checked: bool = False  # whether the model is one
+
+    @property
+    def epoch(self) -> int:
+        """How many passes are completed."""
+        return len(self.progress.history.perplexity)
+
+    def save(self) -> None:
+        """Save a checkpoint, if one is wanted."""
+        if self.target is not None:
+            checkpoints.save(self.target, self.plan, self.progress, self.model, self.optimizer)
+
+    def one_pass(self, batches: Batches) -> History:
+        """Take the steps of a pass that are not taken yet, and return what the whole pass did."""
+        done = self.progress
+        start = time.perf_counter()
+        # A user's inference mode or no_grad would leave nothing to learn from.
+        with mode(self.model, training=True), torch.inference_mode(False), torch.enable_grad():
+            for i, (X, Y) in enumerate(batches):
+                if i < done.steps:
+                    continue
+                self._step(X.to(device=self.place), Y.to(device=self.place), i / len(batches))
+                if self.every is not None and done.steps % self.every == 0:
+                    done.seconds += time.perf_counter() - start
+                    self.save()
+                    start = time.perf_counter()
+        done.seconds += time.perf_counter() - start
+        refuse_nonfinite(self.weights)
+        return History(
+            perplexity=(perplexity(done.nll, done.num_tokens),),
+            gradient_norm=(done.largest_norm,),
+            margin=done.margin,
+            num_tokens=done.num_tokens,
+            seconds=done.seconds,
+        )
+
+    def _step(self, X: Tensor, Y: Tensor, share: float) -> None:
+        """Learn from one batch, of which so large a share of the pass comes before."""
+        plan, done = self.plan, self.progress
+        if self.checked:
+            logits, state = call(self.model, X, done.state, self.width)
+        else:
+            logits, state = first_call(self.model, X, done.state, self.width, self.largest)
+            self.checked = True
+        wide = torch.promote_types(logits.dtype, torch.float32)  # half precision cannot sum a batch's losses
+        loss = nn.functional.cross_entropy(logits.flatten(0, 1).to(wide), Y.flatten())
         value = loss.item()
         if not math.isfinite(value):
-            raise NonFiniteError(f"the loss of batch {i + 1} is {value}")
-        optimizer.zero_grad()
+            raise NonFiniteError(f"the loss of batch {done.steps + 1} is {value}")
+        self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        norm = clip_gradients(model.named_parameters(), math.inf if theta is None else theta)
-        optimizer.param_groups[0]["lr"] = lr
-        optimizer.step()
-        if grid is not None:
-            margin = min(margin, round_to_grid(optimizer.param_groups[0]["params"], grid))
-        total_nll += value * Y.numel()
-        largest_norm = max(largest_norm, norm)
-    num_tokens = sum(Y.numel() for _, Y in batches)
-    return History(
-        perplexity=(perplexity(total_nll, num_tokens),),
-        gradient_norm=(largest_norm,),
-        margin=margin,
-        num_tokens=num_tokens,
-        seconds=time.perf_counter() - start,
+        norm = clip_gradients(self.weights, plan.theta)
+        fall = SCHEDULES[plan.schedule]
+        self.optimizer.param_groups[0]["lr"] = plan.lr * (1 - fall * (self.epoch + share) / plan.num_epochs)
+        self.optimizer.step()
+        if plan.grid is not None:
+            done.margin = min(done.margin, round_to_grid(self.weights, plan.grid))
+        done.state = detached(state) if plan.sampling == "sequential" else None
+        done.steps += 1
+        done.nll += value * Y.numel()
+        done.num_tokens += Y.numel()
+        done.largest_norm = max(done.largest_norm, norm)
+
+
+def _trained(model: nn.Module) -> list[tuple[str, Tensor]]:
+    """Return the parameters that are trained, with their names, or raise unless there is one."""
+    weights: list[tuple[str, Tensor]] = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
+    if not weights:
+        raise ValueError("model must have a parameter to train, but none of them requires a gradient")
+    for name, p in weights:
+        if p.is_inference():
+            raise ValueError(
+                f"model must not be made in inference mode, but {name} was: no step can change it"
+            )
+    return weights
+
+
+def _in_terminal() -> bool:
+    """Tell whether what is written to stderr is seen; a program without a window's console has none."""
+    return bool(getattr(sys.stderr, "isatty", lambda: False)())
+
+
+def _checkpoints_wanted(checkpoint: object, every: object) -> tuple[Path | None, int | None]:
+    """Return where to save checkpoints, and after how many steps besides."""
+    if every is not None and checkpoint is None:
+        raise ValueError(f"checkpoint_every needs a path to save to as checkpoint, got {every!r} and None")
+    return (
+        None if checkpoint is None else _files.writable("checkpoint", checkpoint),
+        None if every is None else _checks.integer("checkpoint_every", every, minimum=1),
     )

@@ -5,14 +5,15 @@ import torch
 from torch import nn
 
 from d2lrnn import RNNLM, RNNLMScratch, Vocab, evaluate, generate, greedy_margin, pick_device, train
-from d2lrnn.devices import move, where
+from d2lrnn.devices import destination, where
 
 TEXT = torch.randint(1, 5, (400,), generator=torch.Generator().manual_seed(0))
 MODELS = {
-    "scratch": lambda: RNNLMScratch(5, 8),
-    "rnn": lambda: RNNLM(5, 8),
-    "gru": lambda: RNNLM(5, 8, "gru", 2),
-    "lstm": lambda: RNNLM(5, 8, "lstm"),
+    "scratch": lambda: RNNLMScratch(5, 8, seed=0),
+    "rnn": lambda: RNNLM(5, 8, seed=0),
+    "gru": lambda: RNNLM(5, 8, "gru", 2, seed=0),
+    "lstm": lambda: RNNLM(5, 8, "lstm", seed=0),
+    "embedding": lambda: RNNLM(5, 8, seed=0, embedding_size=4),
 }
 LESSON = {"num_epochs": 3, "lr": 1e-2, "batch_size": 4, "num_steps": 10}
 # float64 on two devices differs in the last bits only, and the grid of 1e-5 takes those away after each step.
@@ -85,16 +86,38 @@ def test_a_device_that_is_no_name_is_refused():
 
 def test_apple_s_device_refuses_float64_and_says_what_to_do():
     with pytest.raises(ValueError, match=r"'mps' has no float64.*dtype=torch\.float32"):
-        train(RNNLM(5, 4), TEXT, device="mps", **LESSON)
+        train(RNNLM(5, 4, seed=0), TEXT, device="mps", **LESSON)
+
+
+@pytest.mark.parametrize("name", ["mps", "hpu"])
+@pytest.mark.skipif(torch.backends.mps.is_available(), reason="needs a machine without Apple's device")
+def test_the_reason_why_a_device_is_not_here_is_one_line(name):
+    with pytest.raises(ValueError, match="device must be one that is here") as caught:
+        pick_device(name)
+    assert len(str(caught.value)) < 200
+
+
+def test_a_device_is_picked_whatever_the_default_one_is():
+    with torch.device("meta"):
+        assert pick_device() == torch.device("cpu")
 
 
 def test_a_model_without_weights_is_on_no_device():
     assert (where(print), where(nn.Identity())) == (None, None)
 
 
-def test_model_moves_and_stays():
-    model = RNNLM(5, 4)
-    assert move(model, "meta") == where(model) == torch.device("meta")
+def test_a_model_of_buffers_alone_is_where_they_are():
+    assert where(nn.BatchNorm1d(2, affine=False, device="meta")) == torch.device("meta")
+
+
+def test_a_compiled_model_is_where_its_weights_are():
+    assert where(torch.compile(RNNLM(5, 4).to("meta"))) == torch.device("meta")
+
+
+def test_looking_for_a_place_moves_nothing():
+    model = RNNLM(5, 4, seed=0)
+    assert destination(model, "meta") == torch.device("meta")
+    assert where(model) == torch.device("cpu")
 
 
 def test_training_computes_where_the_model_is():
@@ -140,6 +163,28 @@ def test_margin_is_taken_on_the_model_s_device(vocab):
     assert model.called_on == {"meta"}
 
 
+def test_a_function_is_fed_on_the_cpu_whatever_the_default_device_is(vocab):
+    devices = []
+
+    def model(X, _):
+        devices.append(X.device.type)
+        return torch.zeros(*X.shape, 5, device="cpu"), None
+
+    with torch.device("meta"):
+        greedy_margin(model, vocab, generate(model, vocab, "ab", 3), 3)
+    assert set(devices) == {"cpu"}
+
+
+@needs_cuda
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("index", [-1, 5])
+def test_an_index_out_of_range_is_an_error_on_cuda_which_goes_on(name, index):
+    model = MODELS[name]().to("cuda")
+    with pytest.raises(ValueError, match=rf"X must be in 0\.\.4, got {index}"):
+        model(torch.tensor([[0, index]], device="cuda"))
+    assert bool(torch.isfinite(model(torch.tensor([[0, 1]], device="cuda"))[0]).all())
+
+
 @needs_cuda
 @pytest.mark.parametrize("name", MODELS)
 def test_cuda_trains_to_the_same_perplexities_as_the_cpu(name, vocab):
@@ -155,6 +200,6 @@ def test_cuda_trains_to_the_same_perplexities_as_the_cpu(name, vocab):
 
 @needs_mps
 def test_apple_s_device_trains_in_float32():
-    model = RNNLM(5, 8, dtype=torch.float32)
+    model = RNNLM(5, 8, dtype=torch.float32, seed=0)
     train(model, TEXT, device="mps", **LESSON)
     assert where(model).type == "mps"

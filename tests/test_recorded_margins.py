@@ -9,8 +9,8 @@ TRAINING = """\
 from d2lrnn import RNNLMScratch, generate, load_corpus, plot_curves, train
 
 corpus, vocab = load_corpus(max_tokens=2000)
-model = RNNLMScratch(len(vocab), 64)
-run = train(model, corpus, num_epochs=2, lr=1e-2)
+model = RNNLMScratch(len(vocab), 64, seed=0)
+run = train(model, corpus, num_epochs=2, lr=1e-2, seed=0)
 plot_curves({"training": ((1, 2), run.perplexity)}, xlabel="epoch", ylabel="perplexity")"""
 TEXT = "generate(model, vocab, 'the tide', 20)"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 from torch import nn
 
 from d2lrnn.scratch import PlainRNNLM, Recurrence, RNNLMScratch, RNNScratch, one_hot
+from d2lrnn.training import train
 
+ROWS = [torch.tensor([0, 1]), torch.tensor([0])]  # of unequal length
 law = settings(deadline=None, max_examples=30)  # a busy machine is not a fault
 INTEGERS = [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64]
 
@@ -99,12 +102,24 @@ def test_one_hot_is_float64_unless_told_otherwise():
         (torch.zeros(2, 2), 3, TypeError, r"indices must hold integers, got a tensor of torch\.float32"),
         (torch.zeros(2, 2, dtype=torch.bool), 3, TypeError, r"indices must hold integers"),
         ([[0, 1]], 3, TypeError, r"indices must be a tensor, got \[\[0, 1\]\]"),
+        (torch.tensor([[0, 1]]).to_sparse(), 3, TypeError, r"indices must be a dense tensor.*sparse_coo"),
+        (
+            torch.tensor([[0j]]),
+            3,
+            TypeError,
+            r"indices must hold real numbers, got a tensor of torch\.complex64",
+        ),
         (torch.tensor([[0]]), 0, ValueError, "num_classes must be at least 1, got 0"),
     ],
 )
 def test_one_hot_of_what_is_no_batch_of_indices_is_an_error(indices, num_classes, error, message):
     with pytest.raises(error, match=message):
         one_hot(indices, num_classes)
+
+
+def test_one_hot_of_no_type_of_number_is_an_error():
+    with pytest.raises(TypeError, match=r"dtype must be a torch\.dtype, got None"):
+        one_hot(torch.tensor([[0]]), 3, dtype=None)
 
 
 # The recurrent layer
@@ -114,7 +129,7 @@ def test_one_hot_of_what_is_no_batch_of_indices_is_an_error(indices, num_classes
 @given(sizes)
 def test_the_layer_returns_every_state_and_the_last(size):
     batch_size, num_steps, hiddens, inputs = size
-    outputs, state = RNNScratch(inputs, hiddens)(numbers(num_steps, batch_size, inputs))
+    outputs, state = RNNScratch(inputs, hiddens, seed=0)(numbers(num_steps, batch_size, inputs))
     assert (outputs.shape, state.shape) == ((num_steps, batch_size, hiddens), (batch_size, hiddens))
     assert torch.equal(outputs[-1], state)
 
@@ -123,7 +138,7 @@ def test_the_layer_returns_every_state_and_the_last(size):
 @given(sizes)
 def test_the_layer_equals_pytorch_with_the_same_weights(size):
     batch_size, num_steps, hiddens, inputs = size
-    ours = biased(RNNScratch(inputs, hiddens, sigma=0.5))
+    ours = biased(RNNScratch(inputs, hiddens, sigma=0.5, seed=0))
     theirs = nn.RNN(inputs, hiddens, dtype=torch.float64)
     with torch.no_grad():
         theirs.weight_ih_l0.copy_(ours.W_xh.T)
@@ -137,17 +152,54 @@ def test_the_layer_equals_pytorch_with_the_same_weights(size):
 @pytest.mark.parametrize("shape", [(2, 3), (2, 3, 5), (0, 3, 4), (2, 0, 4), (2, 3, 4, 1)])
 def test_inputs_of_another_shape_are_an_error(shape):
     with pytest.raises(ValueError, match=r"inputs must be \(steps, batch, 4\)"):
-        RNNScratch(4, 3)(torch.zeros(shape))
+        RNNScratch(4, 3, seed=0)(torch.zeros(shape))
 
 
 def test_inputs_that_are_no_tensor_are_an_error():
     with pytest.raises(TypeError, match="inputs must be a tensor"):
-        RNNScratch(4, 3)([[[0.0] * 4]])
+        RNNScratch(4, 3, seed=0)([[[0.0] * 4]])
+
+
+@pytest.mark.parametrize(
+    ("inputs", "state", "error", "message"),
+    [
+        (
+            torch.zeros(2, 3, 4, device="meta"),
+            None,
+            ValueError,
+            "inputs must be on the model's device, cpu, got meta",
+        ),
+        (torch.zeros(2, 3, 4).to_sparse(), None, TypeError, "inputs must be a dense tensor"),
+        (torch.zeros(2, 3, 4) * 1j, None, TypeError, "inputs must hold real numbers"),
+        (
+            torch.zeros(2, 3, 4),
+            torch.zeros(3, 3, device="meta"),
+            ValueError,
+            "state must be on the model's device",
+        ),
+        (torch.zeros(2, 3, 4), torch.zeros(3, 3).to_sparse(), TypeError, "state must be a dense tensor"),
+        (torch.zeros(2, 3, 4), torch.zeros(3, 3) * 1j, TypeError, "state must hold real numbers"),
+    ],
+)
+def test_inputs_or_states_of_another_kind_or_place_are_an_error(inputs, state, error, message):
+    with pytest.raises(error, match=message):
+        RNNScratch(4, 3)(inputs, state)
+
+
+def test_inputs_are_converted_to_the_type_of_the_weights():
+    layer, inputs = RNNScratch(4, 3, dtype=torch.float32, seed=0), numbers(2, 3, 4)
+    assert torch.equal(layer(inputs)[0], layer(inputs.float())[0])
+
+
+def test_a_layer_shows_its_sizes():
+    assert repr(RNNScratch(4, 3)) == "RNNScratch(4, 3)"
 
 
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
+        ((10**30, 3), ValueError, f"must fit in memory, got num_inputs={10**30}, num_hiddens=3: .* or more"),
+        ((3, 10**15), ValueError, "must fit in memory, got num_inputs=3, num_hiddens=10{15}: "),
         ((0, 3), ValueError, "num_inputs must be at least 1, got 0"),
         ((3, 2.0), TypeError, "num_hiddens must be an integer"),
         ((3, 2, -0.1), ValueError, r"sigma must be at least 0, got -0\.1"),
@@ -155,7 +207,7 @@ def test_inputs_that_are_no_tensor_are_an_error():
 )
 def test_a_layer_of_impossible_size_is_an_error(arguments, error, message):
     with pytest.raises(error, match=message):
-        RNNScratch(*arguments)
+        RNNScratch(*arguments, seed=0)
 
 
 # The language models: `both` are one model, written plainly and written to be fast
@@ -187,8 +239,8 @@ def test_a_model_computes_its_equations(kind, size):
 @given(sizes)
 def test_the_fast_model_has_the_loss_and_gradients_of_the_plain_one(size):
     batch_size, num_steps, hiddens, vocab_size = size
-    plain = biased(PlainRNNLM(vocab_size, hiddens, sigma=0.5))
-    fast = RNNLMScratch(vocab_size, hiddens)
+    plain = biased(PlainRNNLM(vocab_size, hiddens, sigma=0.5, seed=0))
+    fast = RNNLMScratch(vocab_size, hiddens, seed=0)
     fast.load_state_dict(plain.state_dict())
     X, Y = tokens(batch_size, num_steps, vocab_size), tokens(batch_size, num_steps, vocab_size, seed=1)
     state = numbers(batch_size, hiddens)
@@ -198,8 +250,8 @@ def test_the_fast_model_has_the_loss_and_gradients_of_the_plain_one(size):
 
 
 def test_the_fast_model_has_the_gradients_of_the_plain_one_in_float32():
-    plain = biased(PlainRNNLM(7, 5, sigma=0.5, dtype=torch.float32))
-    fast = RNNLMScratch(7, 5, dtype=torch.float32)
+    plain = biased(PlainRNNLM(7, 5, sigma=0.5, dtype=torch.float32, seed=0))
+    fast = RNNLMScratch(7, 5, dtype=torch.float32, seed=0)
     fast.load_state_dict(plain.state_dict())
     case = tokens(3, 8, 7), tokens(3, 8, 7, seed=1), numbers(3, 5)
     torch.testing.assert_close(
@@ -214,7 +266,7 @@ def test_the_recurrence_has_the_gradients_of_finite_differences(steps):
 
 
 def test_the_fast_model_leaves_its_weights_alone():
-    model = RNNLMScratch(5, 4, sigma=0.5)
+    model = RNNLMScratch(5, 4, sigma=0.5, seed=0)
     before = copy.deepcopy(model.state_dict())
     loss_and_gradients(model, tokens(2, 3, 5), tokens(2, 3, 5), numbers(2, 4))
     assert all(torch.equal(before[name], p) for name, p in model.state_dict().items())
@@ -222,13 +274,13 @@ def test_the_fast_model_leaves_its_weights_alone():
 
 def test_the_fast_model_leaves_the_state_that_it_is_given_alone():
     state = numbers(2, 4)
-    RNNLMScratch(5, 4)(tokens(2, 3, 5), state)
+    RNNLMScratch(5, 4, seed=0)(tokens(2, 3, 5), state)
     assert torch.equal(state, numbers(2, 4))
 
 
 def test_the_fast_model_runs_without_gradients():
     with torch.no_grad():
-        logits, _ = RNNLMScratch(5, 4)(tokens(2, 3, 5))
+        logits, _ = RNNLMScratch(5, 4, seed=0)(tokens(2, 3, 5))
     assert not logits.requires_grad
 
 
@@ -288,6 +340,25 @@ def test_tokens_may_be_any_integers(kind, dtype):
         (torch.zeros(2, 3), None, TypeError, "must hold integers"),
         ("abc", None, TypeError, "must be a tensor, got 'abc'"),
         (
+            torch.tensor([[0]], device="meta"),
+            None,
+            ValueError,
+            "must be on the model's device, cpu, got meta",
+        ),
+        (
+            torch.tensor([[0]]).to_sparse(),
+            None,
+            TypeError,
+            "must be a dense tensor, got one of layout torch.sparse",
+        ),
+        (torch.tensor([[1j]]), None, TypeError, "must hold real numbers"),
+        (
+            torch.nested.nested_tensor(ROWS, layout=torch.jagged),
+            None,
+            TypeError,
+            "dense tensor, got a nested one",
+        ),
+        (
             torch.tensor([[0], [1]]),
             torch.zeros(1, 4),
             ValueError,
@@ -298,8 +369,180 @@ def test_tokens_may_be_any_integers(kind, dtype):
     ],
 )
 def test_what_is_no_batch_of_tokens_or_no_state_of_it_is_an_error(kind, X, state, error, message):
-    with pytest.raises(error, match=message):
+    with pytest.raises(error, match="X .*" * (state is None) + message):
         kind(5, 4)(X, state)
+
+
+@both
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_rows_of_unequal_length_are_an_error(kind):
+    with pytest.raises(TypeError, match="X must be a dense tensor, got a nested one"):
+        kind(5, 4)(torch.nested.nested_tensor(ROWS))
+
+
+@both
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda state: state.to("meta"), ValueError, "state must be on the model's device, cpu, got meta"),
+        (lambda state: state.to_sparse(), TypeError, "state must be a dense tensor"),
+        (lambda state: state * 1j, TypeError, "state must hold real numbers"),
+        (
+            lambda state: state.tolist() * 99,
+            TypeError,
+            r"state must be a tensor or None, got .*\.\.\.\] \(list\)$",
+        ),
+    ],
+)
+def test_a_state_of_another_kind_or_place_is_an_error(kind, change, error, message):
+    with pytest.raises(error, match=message):
+        kind(5, 4)(torch.tensor([[0]]), change(numbers(1, 4)))
+
+
+# The types of number, and what a user has set
+
+
+FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
+
+
+@pytest.mark.parametrize("kind", [RNNScratch, PlainRNNLM, RNNLMScratch])
+@pytest.mark.parametrize(
+    ("dtype", "error", "message"),
+    [
+        (None, TypeError, r"dtype must be a torch\.dtype, got None"),
+        ("float32", TypeError, r"dtype must be a torch\.dtype, got 'float32'"),
+        (torch.complex64, ValueError, r"dtype must be one of torch\.float16, .*; got torch\.complex64"),
+        (torch.float8_e4m3fn, ValueError, r"dtype must be one of .*; got torch\.float8_e4m3fn"),
+        (torch.int64, ValueError, r"dtype must be one of .*; got torch\.int64"),
+    ],
+)
+def test_a_type_that_weights_cannot_have_is_an_error(kind, dtype, error, message):
+    with pytest.raises(error, match=message):
+        kind(5, 4, dtype=dtype)
+
+
+@pytest.mark.parametrize("kind", [RNNScratch, PlainRNNLM, RNNLMScratch])
+def test_sizes_may_be_numpy_s_integers(kind):
+    made = kind(np.int64(5), np.uint8(4), dtype=torch.float32, seed=np.int32(3))
+    expected = kind(5, 4, dtype=torch.float32, seed=3)
+    assert repr(made) == repr(expected)
+    assert all(torch.equal(a, b) for a, b in zip(made.parameters(), expected.parameters(), strict=True))
+
+
+@both
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_a_model_trains_in_every_type(kind, dtype):
+    model = kind(5, 4, dtype=dtype, seed=0)
+    model(tokens(2, 3, 5))[0].sum().backward()
+    assert {p.grad.dtype for p in model.parameters()} == {dtype}
+
+
+BATCH = tokens(2, 3, 5)
+
+
+def outcome(kind, dtype=torch.float64):
+    """Make a model of a seed, and return it, its logits and its gradients."""
+    model = kind(5, 4, sigma=0.5, dtype=dtype, seed=0)
+    logits, _ = model(BATCH)
+    logits.square().sum().backward()
+    return model, [logits.detach(), *(p.grad for p in model.parameters())]
+
+
+@both
+def test_the_default_device_of_a_user_changes_nothing(kind):
+    expected = outcome(kind)[1]
+    with torch.device("meta"):
+        model, found = outcome(kind)
+    assert {p.device.type for p in model.parameters()} == {"cpu"}
+    assert all(torch.equal(a, b) for a, b in zip(found, expected, strict=True))
+
+
+@pytest.fixture
+def default_dtype():
+    before = torch.get_default_dtype()
+    yield torch.set_default_dtype
+    torch.set_default_dtype(before)
+
+
+@both
+@pytest.mark.parametrize("default", FLOATS)
+def test_the_default_type_of_a_user_changes_nothing(kind, default, default_dtype):
+    expected = outcome(kind)[1]
+    default_dtype(default)
+    assert all(torch.equal(a, b) for a, b in zip(outcome(kind)[1], expected, strict=True))
+
+
+@pytest.mark.parametrize("kind", [RNNScratch, PlainRNNLM, RNNLMScratch])
+@pytest.mark.parametrize("setting", [torch.inference_mode, torch.no_grad])
+def test_a_model_made_without_gradients_can_be_trained(kind, setting):
+    with setting():
+        model = kind(5, 4)
+    assert all(p.requires_grad and not p.is_inference() for p in model.parameters())
+
+
+@both
+def test_a_model_reads_in_inference_mode(kind):
+    model, X = kind(5, 4, seed=0), tokens(2, 3, 5)
+    expected = model(X)[0]
+    with torch.inference_mode():
+        assert torch.equal(model(X)[0], expected)
+
+
+@both
+def test_a_model_goes_forth_and_back_under_autocast(kind):
+    expected = outcome(kind, torch.float32)[1]
+    with torch.autocast("cpu"):
+        found = outcome(kind, torch.float32)[1]
+    torch.testing.assert_close(found, expected, rtol=0.05, atol=0.05)
+
+
+@both
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("fullgraph", [False, True])
+def test_a_model_compiles_to_the_same_logits_and_gradients(kind, backend, fullgraph):
+    torch.compiler.reset()  # or what was compiled for another case is used
+    model = kind(5, 4, sigma=0.5, seed=0)
+    compiled = torch.compile(copy.deepcopy(model), backend=backend, fullgraph=fullgraph)
+    case = tokens(2, 3, 5), tokens(2, 3, 5, seed=1), numbers(2, 4)
+    loss, expected = loss_and_gradients(model, *case)
+    same_loss, found = loss_and_gradients(compiled, *case)
+    torch.testing.assert_close(same_loss, loss, rtol=0, atol=1e-14)
+    torch.testing.assert_close(list(found.values()), list(expected.values()), rtol=0, atol=1e-14)
+
+
+def test_a_compiled_model_trains_as_it_would_otherwise():
+    runs = []
+    for change in (lambda model: model, lambda model: torch.compile(model, backend="eager")):
+        model = change(RNNLMScratch(5, 4, seed=0))
+        options = {"batch_size": 2, "num_steps": 5, "num_epochs": 2, "lr": 0.1, "seed": 0}
+        runs.append(train(model, tokens(1, 40, 5)[0], **options).perplexity)
+    assert runs[0] == runs[1]
+
+
+@both
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_a_copy_computes_the_same(kind, copied):
+    model = kind(5, 4, seed=0)
+    assert torch.equal(copied(model)(tokens(2, 3, 5))[0], model(tokens(2, 3, 5))[0])
+
+
+@both
+def test_a_model_without_numbers_has_shapes(kind):
+    logits, state = kind(5, 4).to("meta")(tokens(2, 3, 5).to("meta"))
+    assert (logits.shape, state.shape, logits.device.type) == ((2, 3, 5), (2, 4), "meta")
+
+
+@both
+def test_a_model_shows_its_sizes(kind):
+    assert repr(kind(5, 4)).splitlines()[1:3] == ["  5, 4", "  (rnn): RNNScratch(5, 4)"]
+
+
+@both
+@pytest.mark.parametrize("sizes", [(10**30, 3), (3, 10**30), (10**9, 10**9)])
+def test_a_model_that_no_memory_holds_is_an_error(kind, sizes):
+    named = "weights must fit in memory, got vocab_size={}, num_hiddens={}: .* float64 or more"
+    with pytest.raises(ValueError, match=named.format(*sizes).replace(" float64", r" of torch\.float64")):
+        kind(*sizes)
 
 
 # Initial weights
@@ -321,14 +564,14 @@ def test_the_two_models_start_alike():
 
 
 def test_no_two_matrices_start_with_the_same_numbers():
-    model = RNNLMScratch(6, 6)
+    model = RNNLMScratch(6, 6, seed=0)
     drawn = torch.cat([model.rnn.W_xh, model.rnn.W_hh, model.W_hq]).flatten()
     assert len(drawn.unique()) == len(drawn)
 
 
 @pytest.mark.parametrize("sigma", [0.01, 0.5])
 def test_weights_are_spread_evenly_with_standard_deviation_sigma(sigma):
-    W = RNNScratch(100, 100, sigma).W_xh.detach()
+    W = RNNScratch(100, 100, sigma, seed=0).W_xh.detach()
     assert float(W.std()) == pytest.approx(sigma, rel=0.02)
     assert float(W.abs().max()) <= sigma * 3**0.5
     assert float(W.mean()) == pytest.approx(0, abs=sigma / 20)
@@ -348,7 +591,9 @@ def test_weights_have_the_bits_that_they_have_everywhere():
 
 
 def test_float32_weights_are_the_float64_ones_rounded():
-    assert torch.equal(RNNScratch(3, 4, dtype=torch.float32).W_xh, RNNScratch(3, 4).W_xh.float())
+    assert torch.equal(
+        RNNScratch(3, 4, dtype=torch.float32, seed=0).W_xh, RNNScratch(3, 4, seed=0).W_xh.float()
+    )
 
 
 @both
@@ -359,10 +604,17 @@ def test_biases_start_at_zero(kind):
 
 
 @both
-def test_making_a_model_leaves_global_random_state_alone(kind):
+def test_a_model_of_a_seed_leaves_global_random_state_alone(kind):
     before = torch.get_rng_state()
-    kind(5, 4)
+    kind(5, 4, seed=0)
     assert torch.equal(torch.get_rng_state(), before)
+
+
+@both
+def test_no_seed_draws_from_the_global_generator(kind):
+    torch.manual_seed(3)
+    assert torch.equal(kind(5, 4).W_hq, kind(5, 4, seed=3).W_hq)
+    assert not torch.equal(kind(5, 4).W_hq, kind(5, 4, seed=3).W_hq)
 
 
 @pytest.mark.parametrize(("seed", "error"), [(-1, ValueError), (2**64, ValueError), (1.5, TypeError)])
@@ -377,14 +629,28 @@ def test_a_seed_that_torch_cannot_use_is_an_error(seed, error):
 @law
 @given(st.integers(1, 8), st.integers(1, 5), st.integers(2, 7))
 def test_reading_token_by_token_gives_the_logits_of_reading_at_once(num_steps, hiddens, vocab_size):
-    model, X = biased(RNNLMScratch(vocab_size, hiddens, sigma=0.5)), tokens(1, num_steps, vocab_size)
+    model, X = biased(RNNLMScratch(vocab_size, hiddens, sigma=0.5, seed=0)), tokens(1, num_steps, vocab_size)
     read = model.reader()
     logits = np.array([read(token) for token in X[0].tolist()])
     np.testing.assert_allclose(logits, model(X)[0][0].detach().numpy(), rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_narrow_weights_are_read_in_float32(dtype):
+    model = RNNLMScratch(5, 4, sigma=0.5, dtype=dtype, seed=0)
+    wide = RNNLMScratch(5, 4, dtype=torch.float32)
+    wide.load_state_dict(model.state_dict())
+    assert np.array_equal(model.reader()(3), wide.reader()(3))
+
+
 def test_two_readers_read_two_texts():
-    model = RNNLMScratch(5, 4, sigma=0.5)
+    model = RNNLMScratch(5, 4, sigma=0.5, seed=0)
     one, other = model.reader(), model.reader()
     one(1)
     assert np.array_equal(other(2), model.reader()(2))
+
+
+@pytest.mark.parametrize(("sigma", "dtype"), [(1.5e308, torch.float64), (1e5, torch.float16)])
+def test_weights_that_their_type_cannot_hold_are_an_error(sigma, dtype):
+    with pytest.raises(ValueError, match=r"sigma=.* must give weights that"):
+        RNNScratch(3, 3, sigma, dtype=dtype, seed=0)

@@ -25,7 +25,7 @@ def signatures():
             lines.append(f"{name} is {'frozen' if value.__dataclass_params__.frozen else 'open'}")
         for key, member in sorted(vars(value).items()):
             function = getattr(member, "__func__", member)
-            if isinstance(member, property):
+            if isinstance(member, property) and not key.startswith("_"):
                 lines.append(f"{name}.{key}")
             elif inspect.isfunction(function) and not key.startswith("_"):
                 lines.append(f"{name}.{key}{_signature(function)}")
