@@ -179,7 +179,7 @@ def token_ids(name: str, value: object, *, minimum: int = 1, vocab_size: int | N
 def tail(name: str, value: object, count: int) -> object:
     """Return the last `count` items of a sequence, none of the others looked at, or raise if it is none."""
     items = _sequence(name, value)
-    if getattr(items, "ndim", 1) != 1:
+    if getattr(items, "ndim", 1) != 1 or getattr(items, "is_sparse", False):
         return items  # for `token_ids` to refuse
     start = max(len(items) - count, 0)
     return items[start:] if hasattr(items, "ndim") else [items[i] for i in range(start, len(items))]

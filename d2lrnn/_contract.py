@@ -8,6 +8,7 @@ from a model that carries none.
 from __future__ import annotations
 
 import contextlib
+import copy
 import random
 from collections.abc import Callable, Iterator
 from numbers import Integral
@@ -41,8 +42,8 @@ def call(model: Model, X: Tensor, state: State | None, width: int | None) -> tup
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
         raise TypeError(f"model must return logits and a state, got {_kind(answer)}")
     logits, state = answer
-    if not isinstance(logits, Tensor) or not logits.is_floating_point():
-        raise TypeError(f"model must return logits as a tensor of floats, got {_kind(logits)}")
+    if not isinstance(logits, Tensor) or not logits.is_floating_point() or logits.layout != torch.strided:
+        raise TypeError(f"model must return logits as a dense tensor of floats, got {_kind(logits)}")
     if not (type(state) is tuple and all(isinstance(part, Tensor) for part in state)) and not (
         state is None or isinstance(state, Tensor)
     ):
@@ -75,10 +76,12 @@ def first_call(
         )
     refuse_nonfinite_logits(logits)
     rows, steps = X.shape
-    suspect = rows == steps or _with_axis(steps, after) or (after is None and rows > 1)
-    if rows * steps > 1 and suspect:
-        with _random_state_kept(X.device), mode(model, training=False), torch.no_grad():
-            _refuse_steps_first(model, X, width, after)
+    with _random_state_kept(X.device), torch.no_grad():
+        if rows * steps > 1 and (rows == steps or _with_axis(steps, after)):
+            with mode(model, training=False):
+                _refuse_steps_first(model, X, width, after)
+        if rows > 1 and isinstance(model, nn.Module):
+            _refuse_mixed_rows(model, X[:2])
     return logits, after
 
 
@@ -93,11 +96,10 @@ def _refuse_steps_first(model: Model, X: Tensor, width: int | None, state: State
     """Raise if a model takes rows for steps, though its logits and `state` have shapes that could be right.
 
     It reads the batch again without its first row (a single row twice). Logits with steps first have another
-    shape then. A state of the network's steps, not rows, has the same, and another with a step more. Without
-    a state, the logits of the rows that are left must not change.
+    shape then. A state of the network's steps, not rows, has the same, and another with a step more.
     """
     rows, steps = X.shape
-    logits, other = call(model, X[1:] if rows > 1 else X.repeat(2, 1), None, width)
+    _, other = call(model, X[1:] if rows > 1 else X.repeat(2, 1), None, width)
     if unmoved := [i for i, part in _with_axis(steps, state) if part.shape == _parts(other)[i].shape]:
         longer = _parts(call(model, torch.cat([X, X[:, :1]], 1), None, width)[1])
         for i in unmoved:
@@ -106,11 +108,33 @@ def _refuse_steps_first(model: Model, X: Tensor, width: int | None, state: State
                     f"model's state must have an axis of the batch's {rows} rows, got shape {tuple(shape)}, "
                     f"with one of its {steps} steps{STEPS_FIRST}"
                 )
-    if state is None and rows > 1:
-        once, again = (call(model, X, None, width)[0] for _ in range(2))
-        # If it draws random numbers in evaluation, too, nothing can be said.
-        if _apart(once[1:], logits) and not _apart(once, again):
-            raise ValueError(f"model's rows must not depend on one another, but they do{STEPS_FIRST}")
+
+
+def _refuse_mixed_rows(model: nn.Module, X: Tensor) -> None:
+    """Raise if logits of a row depend on the row before it, as after a reshape in the place of a transpose.
+
+    A copy of the model reads, without its hooks, so that nothing that the model keeps or counts changes.
+    Nothing can be said of a model that cannot be copied, that reads no fewer rows than its batch has, or that
+    draws random numbers in evaluation, too.
+    """
+    try:
+        reader = copy.deepcopy(original(model)).eval()
+        for part in reader.modules():
+            part._forward_hooks.clear()
+            part._forward_pre_hooks.clear()
+        once, again, alone = (reader(rows, None)[0] for rows in (X, X, X[1:]))
+    except Exception:  # whatever a reader's own code raises
+        return
+    if alone.shape != once[1:].shape:
+        return
+    if _apart(once[1:], alone) and not _apart(once, again):
+        raise ValueError(f"model's rows must not depend on one another, but they do{STEPS_FIRST}")
+
+
+def original(model: nn.Module) -> nn.Module:
+    """Return the model that `torch.compile` wrapped, or the model itself."""
+    found: nn.Module = getattr(model, "_orig_mod", model)
+    return found
 
 
 def _parts(state: State | None) -> tuple[Tensor, ...]:

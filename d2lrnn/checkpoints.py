@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from d2lrnn import _files
-from d2lrnn._contract import State, moved
+from d2lrnn._contract import State, moved, original
 from d2lrnn.devices import where
 from d2lrnn.history import History
 
@@ -93,12 +93,6 @@ class Progress:
     largest_norm: float = 0.0
     margin: float = float("inf")
     seconds: float = 0.0
-
-
-def original(model: nn.Module) -> nn.Module:
-    """Return the model that `torch.compile` wrapped, or the model itself."""
-    found: nn.Module = getattr(model, "_orig_mod", model)
-    return found
 
 
 def described(model: nn.Module) -> dict[str, str]:

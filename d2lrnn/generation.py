@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.modules import module
 
 from d2lrnn import _checks, margins
-from d2lrnn._arrays import numpy_silent
+from d2lrnn._arrays import numpy_silent, room_for
 from d2lrnn._contract import Model, State, call, first_call, mode, refuse_bidirectional, vocab_size
 from d2lrnn._random import Seed, generator, uniform
 from d2lrnn.bpe import BPETokenizer
@@ -92,6 +92,7 @@ def generate(
     start = [] if written or vocab.bos is None else [vocab.bos]
     tokens = start + written
     count = _checks.integer("num_preds", num_preds, minimum=0)
+    room_for("num_preds", count)
     heat = _checks.real("temperature", temperature, minimum=0)
     most = len(vocab) if top_k is None else _checks.integer("top_k", top_k, minimum=1)
     rng = generator(seed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reprlib
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -79,16 +80,16 @@ class RNNLM(nn.Module):
         self.vocab_size = _checks.integer("vocab_size", vocab_size, minimum=1)
         self.num_hiddens = _checks.integer("num_hiddens", num_hiddens, minimum=1)
         self.cell = _checks.one_of("cell", cell, CELLS)
-        if not isinstance(bidirectional, bool):
+        if not isinstance(bidirectional, (bool, np.bool_)):
             raise TypeError(f"bidirectional must be True or False, got {bidirectional!r}")
-        self.bidirectional = bidirectional
+        self.bidirectional = bool(bidirectional)
         layers = _checks.integer("num_layers", num_layers, minimum=1)
         if layers > MAX_LAYERS:
             raise ValueError(f"num_layers must be at most {MAX_LAYERS}, got {_checks.short(layers)}")
         length = 0
         if embedding_size is not None:
             length = _checks.integer("embedding_size", embedding_size, minimum=1)
-        num_inputs, width = length or self.vocab_size, self.num_hiddens * (1 + bidirectional)
+        num_inputs, width = length or self.vocab_size, self.num_hiddens * (1 + self.bidirectional)
         fits_memory(
             width * (num_inputs + layers * self.num_hiddens) + self.vocab_size * (width + length),
             float_type(dtype),
@@ -102,7 +103,7 @@ class RNNLM(nn.Module):
             if length:
                 self.embedding = nn.Embedding(self.vocab_size, length, dtype=dtype)
             self.rnn = CELLS[cell](
-                num_inputs, self.num_hiddens, layers, bidirectional=bidirectional, dtype=dtype
+                num_inputs, self.num_hiddens, layers, bidirectional=self.bidirectional, dtype=dtype
             )
             self.linear = nn.Linear(width, self.vocab_size, dtype=dtype)
         self.to_empty(device="cpu")

@@ -340,7 +340,7 @@ class NGramModel:
 
 def _weights(eps: object, order: int) -> float | tuple[float, ...]:
     """Return one eps for all orders, or one for each."""
-    if isinstance(eps, (str, bytes, bytearray)):
+    if isinstance(eps, (str, bytes, bytearray, memoryview)):
         raise TypeError(f"eps must be a number or a sequence of numbers, got {eps!r} ({type(eps).__name__})")
     if not isinstance(eps, (Sequence, np.ndarray)) or np.ndim(eps) == 0:
         return _weight(eps)

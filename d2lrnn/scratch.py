@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from torch.autograd.function import FunctionCtx, once_differentiable
 
 from d2lrnn import _checks
+from d2lrnn._arrays import room_for
 from d2lrnn._random import Seed, generator
 from d2lrnn._tensors import (
     bias,
@@ -60,6 +61,7 @@ def one_hot(indices: Tensor, num_classes: int, *, dtype: torch.dtype = torch.flo
         If an argument is not as described.
     """
     size = _checks.integer("num_classes", num_classes, minimum=1)
+    room_for("num_classes", size)
     if not isinstance(dtype, torch.dtype):
         raise TypeError(f"dtype must be a torch.dtype, got {dtype!r} ({type(dtype).__name__})")
     X = in_range("indices", token_batch("indices", indices), size)
@@ -229,7 +231,7 @@ class RNNLMScratch(PlainRNNLM):
 
     A one-hot vector picks a row of W_xh, so all inputs are looked up at once, with b_h already added to each
     of the |V| rows. What is left to do step by step is one product and one tanh, in `Recurrence`. It compiles
-    (`torch.compile`); for the transforms of `torch.func` take a `PlainRNNLM`.
+    (`torch.compile`); for the transforms of `torch.func` and for `torch.jit.trace` take a `PlainRNNLM`.
 
     Parameters
     ----------

@@ -17,7 +17,16 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm  # type: ignore[import-untyped]
 
 from d2lrnn import _checks, _files, checkpoints
-from d2lrnn._contract import call, detached, first_call, mode, refuse_bidirectional, vocab_size
+from d2lrnn._arrays import room_for
+from d2lrnn._contract import (
+    call,
+    detached,
+    first_call,
+    mode,
+    original,
+    refuse_bidirectional,
+    vocab_size,
+)
 from d2lrnn._kernel import interactive
 from d2lrnn._random import Seed, generator, whole
 from d2lrnn.batching import Batches, random_batches, sequential_batches
@@ -110,7 +119,7 @@ def train(
         A checkpoint to go on from, to the same bits as if the run had not been interrupted: with its weights,
         optimizer, batches and carried state, and PyTorch's global random state, which dropout draws from. It
         must be of the same corpus and arguments, and of weights of the same names, shapes and dtypes; what
-        else the model does is not compared.
+        else the model does is not compared, and `held_out` may be another text.
 
     Returns
     -------
@@ -128,7 +137,8 @@ def train(
         If there is no folder for `checkpoint`, or no file `resume`.
     TypeError, ValueError
         If an argument is not as described, or the model is bidirectional: before the model moves. If what the
-        model returns for the first batch is not of the kind, shape or dtype described: before the first step.
+        model returns for the first batch is not of the kind, shape or dtype described, or a row's logits
+        depend on another row: before the first step.
         Where no shape tells whether its steps come first, the model reads parts of that batch again, in
         evaluation.
     """
@@ -139,7 +149,7 @@ def train(
     tokens = _checks.token_ids("corpus", corpus, minimum=0, vocab_size=width)
     if held_out is not None:
         held_out = _checks.token_ids("held_out", held_out, minimum=2, vocab_size=width)
-    weights = _trained(checkpoints.original(model))
+    weights = _trained(original(model))
     if grid is not None:
         check_grid("grid", grid, weights)
     target, every = _checkpoints_wanted(checkpoint, checkpoint_every)
@@ -147,7 +157,7 @@ def train(
         batch_size=_checks.integer("batch_size", batch_size, minimum=1),
         num_steps=_checks.integer("num_steps", num_steps, minimum=1),
         num_epochs=_checks.integer("num_epochs", num_epochs, minimum=1),
-        lr=_checks.real("lr", lr, above=0, below=min(torch.finfo(p.dtype).max for _, p in weights)),
+        lr=_checks.real("lr", lr, above=0, below=_too_fast(weights, optimizer)),
         theta=math.inf if theta is None else largest_norm(theta),
         sampling=_checks.one_of("sampling", sampling, BATCHES),
         optimizer=_checks.one_of("optimizer", optimizer, OPTIMIZERS),
@@ -166,13 +176,14 @@ def train(
     rng = generator(seed)
     place = where(model) if device is None else destination(model, device)
     saved = None if resume is None else checkpoints.load(_files.path("resume", resume), plan)
+    room_for("num_epochs", plan.num_epochs)
     seeds = [] if saved and seed is None else whole(2**62, plan.num_epochs, rng).tolist()
     if saved and seeds not in ([], saved["progress"]["seeds"]):
         raise ValueError(f"seed must be None or that of the run to resume, got {seed!r}")
     with torch.inference_mode(False):  # a user's: what is moved or loaded in it could not be trained
         if device is not None:
             model.to(place)
-            weights = _trained(checkpoints.original(model))  # PyTorch may make others
+            weights = _trained(original(model))  # PyTorch may make others
         optimize = OPTIMIZERS[plan.optimizer]([p for _, p in weights], lr=plan.lr)
         done = checkpoints.restore(saved, model, optimize) if saved else Progress(seeds)
     largest = max(int(text.max()) for text in (tokens, held_out) if text is not None)
@@ -280,6 +291,11 @@ class _Run:
         done.nll += value * Y.numel()
         done.num_tokens += Y.numel()
         done.largest_norm = max(done.largest_norm, norm)
+
+
+def _too_fast(weights: list[tuple[str, Tensor]], optimizer: str) -> float:
+    """Return a learning rate that the weights' type cannot hold; Adam's first step has ten times the rate."""
+    return min(torch.finfo(p.dtype).max for _, p in weights) / (10 if optimizer == "adam" else 1)
 
 
 def _trained(model: nn.Module) -> list[tuple[str, Tensor]]:

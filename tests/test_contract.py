@@ -104,6 +104,61 @@ def test_a_network_across_rows_does_not_train(cell, layers, batch_size, num_step
         trained(AcrossRows(cell, layers), batch_size, num_steps)
 
 
+class Reshaping(Steps):
+    """Reshapes where it has to transpose."""
+
+    def __init__(self, *, before, after):
+        super().__init__()
+        self.before, self.after = before, after
+
+    def forward(self, X, state=None):
+        inputs = X.reshape(X.shape[::-1]) if self.before else X.T
+        outputs, state = self.rnn(nn.functional.one_hot(inputs, 6).float(), state)
+        logits = self.linear(outputs)
+        return logits.reshape(*X.shape, 6) if self.after else logits.transpose(0, 1), state
+
+
+@pytest.mark.parametrize(("batch_size", "num_steps"), [(8, 20), (12, 12), (2, 20), (5, 2)])
+@pytest.mark.parametrize(("before", "after"), [(True, False), (False, True), (True, True)])
+def test_a_model_that_reshapes_instead_of_transposing_does_not_train(before, after, batch_size, num_steps):
+    with pytest.raises(ValueError, match="model's rows must not depend on one another"):
+        trained(Reshaping(before=before, after=after), batch_size, num_steps)
+
+
+def test_a_model_that_reshapes_is_not_evaluated_in_rows():
+    with pytest.raises(ValueError, match="model's rows must not depend on one another"):
+        evaluate(Reshaping(before=False, after=True), TEXT, batch_size=4)
+
+
+class Uncopied(Steps):
+    """Cannot be copied."""
+
+    def __deepcopy__(self, memo):
+        raise RuntimeError("one of a kind")
+
+
+def test_a_model_that_cannot_be_copied_is_taken():
+    trained(Uncopied(), 4, 5)
+
+
+class OfOneSize(Steps):
+    """Begins with a state for four rows, whatever the batch."""
+
+    def forward(self, X, state=None):
+        return super().forward(X, torch.zeros(1, 4, 8) if state is None else state)
+
+
+def test_a_model_of_one_batch_size_is_taken():
+    trained(OfOneSize(), 4, 5)
+
+
+def test_what_a_model_counts_is_its_own_calls():
+    model, calls = Dropped(), []
+    model.register_forward_hook(lambda *_: calls.append(1))
+    trained(model, 3, 5)
+    assert len(model.calls) == len(calls) == (len(TEXT) - 1) // 15
+
+
 @pytest.mark.parametrize(("batch_size", "num_steps"), [(8, 20), (12, 12), (2, 2), (2, 20)])
 def test_a_network_across_rows_that_returns_no_state_does_not_train(batch_size, num_steps):
     with pytest.raises(ValueError, match="model's rows must not depend on one another"):
@@ -223,7 +278,12 @@ WRONG = {
     "three": (lambda logits, state: (logits, state, 1), TypeError, "got a tuple of 3"),
     "nothing": (lambda *_: None, TypeError, r"got None \(NoneType\)"),
     "swapped": (lambda logits, state: (state, logits), ValueError, "model must return logits of shape"),
-    "array": (lambda logits, state: (logits.detach().numpy(), state), TypeError, "as a tensor of floats"),
+    "array": (
+        lambda logits, state: (logits.detach().numpy(), state),
+        TypeError,
+        "as a dense tensor of floats",
+    ),
+    "sparse": (lambda logits, state: (logits.to_sparse(), state), TypeError, "as a dense tensor of floats"),
     "whole numbers": (lambda logits, state: (logits.long(), state), TypeError, "got a tensor of torch.int64"),
     "complex": (lambda logits, state: (logits + 0j, state), TypeError, "got a tensor of torch.complex64"),
     "two axes": (lambda logits, state: (logits.flatten(0, 1), state), ValueError, "of shape"),

@@ -659,7 +659,7 @@ def test_an_empty_prefix_is_an_error(vocab, prefix, num_preds):
         (
             {"model": lambda X, _: (X, None)},
             TypeError,
-            "logits as a tensor of floats, got a tensor of torch.int64",
+            "logits as a dense tensor of floats, got a tensor of torch.int64",
         ),
         (
             {"model": lambda X, _: (logits_of(X), [])},
@@ -800,3 +800,10 @@ def test_logits_that_become_infinite_are_an_error(temperature):
 
     with pytest.raises(ValueError, match="model's logits"):
         generate(model, Vocab(list("abc")), "ab", 5, temperature=temperature, seed=0)
+
+
+@pytest.mark.parametrize("num_preds", [10**13, 10**30])
+@pytest.mark.parametrize("temperature", [0, 1])
+def test_more_tokens_than_memory_holds_are_an_error(num_preds, temperature):
+    with pytest.raises(ValueError, match="num_preds must be so few"):
+        generate(RNNLM(4, 3, seed=0), Vocab(list("abc")), "ab", num_preds, temperature=temperature, seed=0)

@@ -511,3 +511,7 @@ def test_a_bidirectional_model_is_refused_with_the_reason(model):
 def test_what_cannot_be_called_is_no_model():
     with pytest.raises(TypeError, match=r"model must be an nn\.Module or a function, got 'rnn'"):
         refuse_bidirectional("rnn")
+
+
+def test_a_truth_of_numpy_is_taken():
+    assert RNNLM(3, 3, bidirectional=np.True_, seed=0).bidirectional is True

@@ -966,3 +966,16 @@ def test_a_sample_is_drawn_from_the_distribution_after_all_before_it(text, order
         upto = np.cumsum(model.distribution(text[:2] + drawn[:i]))
         low = upto[drawn[i] - 1] if drawn[i] else 0.0
         assert low - 1e-9 <= u <= upto[drawn[i]] + 1e-9
+
+
+@pytest.mark.parametrize("use", ["prob", "distribution", "sample"])
+def test_a_sparse_history_is_named(use):
+    model, history = NGramModel(2).fit([0, 1, 0], 2), torch.ones(3, dtype=torch.int64).to_sparse()
+    calls = {"prob": lambda: model.prob(1, history), "distribution": lambda: model.distribution(history)}
+    with pytest.raises(TypeError, match="history must be a dense tensor"):
+        calls.get(use, lambda: model.sample(2, history))()
+
+
+def test_the_bytes_of_a_memoryview_are_no_weights():
+    with pytest.raises(TypeError, match="eps must be a number or a sequence of numbers"):
+        NGramModel(2, memoryview(b"\x01\x02"))

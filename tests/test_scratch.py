@@ -654,3 +654,9 @@ def test_two_readers_read_two_texts():
 def test_weights_that_their_type_cannot_hold_are_an_error(sigma, dtype):
     with pytest.raises(ValueError, match=r"sigma=.* must give weights that"):
         RNNScratch(3, 3, sigma, dtype=dtype, seed=0)
+
+
+@pytest.mark.parametrize("num_classes", [10**13, 10**19, 10**30])
+def test_classes_too_many_for_memory_are_an_error(num_classes):
+    with pytest.raises(ValueError, match="num_classes must be so few"):
+        one_hot(torch.tensor([[1]]), num_classes)

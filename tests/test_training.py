@@ -806,8 +806,9 @@ def test_held_out_tokens_without_a_logit_are_told_before_any_step():
 
 
 def test_a_learning_rate_that_the_weights_cannot_hold_is_an_error():
+    model = RNNLMScratch(6, 4, dtype=torch.float32, seed=0)
     with pytest.raises(ValueError, match=r"lr must be less than 3\.4.*e\+38, got 1e\+39"):
-        train(RNNLMScratch(6, 4, dtype=torch.float32, seed=0), CYCLE, **{**SMALL, "lr": 1e39})
+        train(model, CYCLE, **{**SMALL, "lr": 1e39}, optimizer="sgd")
 
 
 def test_a_program_without_stderr_trains(monkeypatch):
@@ -830,3 +831,15 @@ def test_weights_that_a_move_replaces_are_the_ones_trained():
         assert torch.equal(trained(device="cpu"), trained())
     finally:
         torch.__future__.set_overwrite_module_params_on_conversion(before)
+
+
+def test_a_learning_rate_that_adam_s_first_step_cannot_take_is_an_error():
+    model = RNNLMScratch(6, 4, dtype=torch.float32, seed=0)
+    with pytest.raises(ValueError, match=r"lr must be less than 3\.4.*e\+37, got 1e\+38"):
+        train(model, CYCLE, **{**SMALL, "lr": 1e38}, schedule="constant", grid=None)
+
+
+@pytest.mark.parametrize("num_epochs", [10**13, 10**30])
+def test_epochs_too_many_to_count_are_an_error(num_epochs):
+    with pytest.raises(ValueError, match="num_epochs must be so few"):
+        train(RNNLMScratch(6, 4, seed=0), CYCLE, **{**SMALL, "num_epochs": num_epochs})
