@@ -20,6 +20,15 @@ def text(length, vocab_size=6, seed=0):
     return torch.randint(vocab_size, (length,), generator=torch.Generator().manual_seed(seed))
 
 
+def a_user_s_settings():
+    """Return contexts that a user may be in, by name, each to be entered once."""
+    return {
+        "a default device": torch.device("meta"),
+        "no gradients": torch.no_grad(),
+        "inference mode": torch.inference_mode(),
+    }
+
+
 class Spy(nn.Module):
     """Pass calls on to a model, and keep what came in and went out."""
 

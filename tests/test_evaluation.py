@@ -10,7 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_models import CYCLE, MODELS, Spy, Successor, every_model, text
+from small_models import CYCLE, MODELS, Spy, Successor, a_user_s_settings, every_model, text
 from torch import nn
 
 from d2lrnn import RNNLM, RNNLMScratch, evaluate
@@ -192,18 +192,10 @@ def test_a_model_with_nan_in_its_weights_has_no_perplexity():
         evaluate(model, text(20))
 
 
-def settings_of_a_user():
-    return {
-        "meta": torch.device("meta"),
-        "no gradients": torch.no_grad(),
-        "inference mode": torch.inference_mode(),
-    }
-
-
-@pytest.mark.parametrize("name", settings_of_a_user())
+@pytest.mark.parametrize("name", a_user_s_settings())
 def test_a_user_s_settings_change_nothing(name):
     model = MODELS["lstm"]()
     expected = evaluate(model, text(40), batch_size=3)
     corpus = text(40)
-    with settings_of_a_user()[name]:
+    with a_user_s_settings()[name]:
         assert evaluate(model, corpus, batch_size=3) == expected

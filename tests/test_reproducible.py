@@ -7,15 +7,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_models import text
 from torch import nn
 
 from d2lrnn import NonFiniteError, margins, round_to_grid
 
 law = settings(deadline=None, max_examples=50)  # a busy machine is not a fault
-
-
-def text(length, vocab_size=6, seed=0):
-    return torch.randint(vocab_size, (length,), generator=torch.Generator().manual_seed(seed))
 
 
 def test_weights_go_to_the_nearest_point_of_the_grid():

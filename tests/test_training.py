@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import settings
-from small_models import CYCLE, MODELS, Spy, Successor, every_model, text
+from small_models import CYCLE, MODELS, Spy, Successor, a_user_s_settings, every_model, text
 from torch import nn
 
 from d2lrnn import figures, training
@@ -667,14 +667,6 @@ def test_numbers_of_numpy_are_taken():
         theta=np.float32(1), grid=np.int16(5), seed=np.int64(0), progress=np.False_,
     )  # fmt: skip
     assert torch.equal(one, trained())
-
-
-def a_user_s_settings():
-    return {
-        "a default device": torch.device("meta"),
-        "no gradients": torch.no_grad(),
-        "inference mode": torch.inference_mode(),
-    }
 
 
 @pytest.mark.parametrize("name", a_user_s_settings())
