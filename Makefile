@@ -22,16 +22,17 @@ test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 record: $(INSTALLED)
-	$(BIN)/python -m book.record $(if $(ONLY),"$(ONLY)")
+	$(BIN)/python -m book.recording.record $(if $(ONLY),"$(ONLY)")
+	$(BIN)/python -m book.proof.margins
 
 # Each recording alone in an empty folder, then two in JupyterLab in a browser.
 launch: $(INSTALLED)
-	$(BIN)/python -m book.launch $(ONLY)
+	$(BIN)/python -m book.proof.launch $(ONLY)
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python -m book.lint
+	$(BIN)/python -m book.recording.lint
 	$(BIN)/mypy
 	$(BIN)/codespell
 
@@ -39,20 +40,20 @@ bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.bench
 
 corpora: $(INSTALLED)
-	$(BIN)/python -m book.texts
+	$(BIN)/python -m book.proof.texts
 
 handout: $(INSTALLED)
-	$(BIN)/python -m book.handout
+	$(BIN)/python -m book.recording.handout
 
 # ONLY="rnn Nehalem" picks chapters and settings, MINUTES=50 ends a long run, which the next one continues.
 matrix: $(INSTALLED)
-	$(BIN)/python -m book.matrix $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES))
+	$(BIN)/python -m book.proof.matrix $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES))
 
 mutants: $(INSTALLED)
-	$(BIN)/python -m book.mutants $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES))
+	$(BIN)/python -m book.proof.mutants $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES))
 
 times: $(INSTALLED)
-	$(BIN)/python -m book.times
+	$(BIN)/python -m book.proof.times
 
 links: $(INSTALLED)
 	$(BIN)/jupyter-book build . --builder linkcheck

@@ -22,9 +22,9 @@ from nltk.util import everygrams
 
 from benchmarks import bptt, counts, rnn, text, textbook
 from benchmarks.claims import Claim, ratio
-from d2lrnn.batching import random_batches, sequential_batches
-from d2lrnn.ngrams import NGramModel, ngram_counts
-from d2lrnn.text import load_corpus
+from d2lrnn.text.batching import random_batches, sequential_batches
+from d2lrnn.text.corpora import load_corpus
+from d2lrnn.text.ngrams import NGramModel, ngram_counts
 
 ORDERS = (1, 2, 3)
 

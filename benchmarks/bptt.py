@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, embedding
 
 from benchmarks.claims import Claim, ratio
-from d2lrnn.bptt import VanillaRNN
+from d2lrnn.gradients.vanilla import VanillaRNN
 
 VOCAB_SIZE, NUM_HIDDENS, NUM_STEPS = 8_000, 100, 500
 

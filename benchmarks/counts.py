@@ -13,8 +13,8 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from benchmarks.claims import Claim, ratio
-from d2lrnn.batching import WindowDataset
-from d2lrnn.ngrams import NGramModel
+from d2lrnn.text.batching import WindowDataset
+from d2lrnn.text.ngrams import NGramModel
 
 VOCAB_SIZE = 20_000
 ORDER = 3

@@ -18,14 +18,16 @@ from torch.nn.functional import cross_entropy, one_hot
 
 from benchmarks.bptt import one_thread
 from benchmarks.claims import Claim
-from d2lrnn.batching import sequential_batches, split_corpus
-from d2lrnn.generation import generate
-from d2lrnn.history import History
-from d2lrnn.models import RNNLM
-from d2lrnn.ngrams import NGramModel
-from d2lrnn.scratch import RNNLMScratch
-from d2lrnn.text import Vocab, load_corpus
-from d2lrnn.training import clip_gradients, evaluate, train
+from d2lrnn.models.concise import RNNLM
+from d2lrnn.models.scratch import RNNLMScratch
+from d2lrnn.text.batching import sequential_batches, split_corpus
+from d2lrnn.text.corpora import load_corpus
+from d2lrnn.text.ngrams import NGramModel
+from d2lrnn.text.vocabulary import Vocab
+from d2lrnn.training.evaluate import evaluate
+from d2lrnn.training.history import History
+from d2lrnn.training.train import clip_gradients, train
+from d2lrnn.writing.generate import generate
 
 BATCH_SIZE, NUM_STEPS = 32, 35
 TEXTBOOK_EPOCHS = (

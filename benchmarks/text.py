@@ -14,8 +14,8 @@ from itertools import pairwise
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers, trainers
 
 from benchmarks.claims import Claim, ratio
-from d2lrnn.bpe import PIECE, BPETokenizer, Pair
-from d2lrnn.corpora import load_text
+from d2lrnn.text.bpe import PIECE, BPETokenizer, Pair
+from d2lrnn.text.corpora import load_text
 
 SIZE = 500
 

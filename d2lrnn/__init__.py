@@ -7,38 +7,35 @@ is first used, so that `import d2lrnn` stays quick and needs no torch.
 from __future__ import annotations
 
 import importlib
+import re
+import sys
+import warnings
 
 __version__ = "0.1.0"
 
 _MODULES = {
-    "bpe": ("BPETokenizer",),
-    "corpora": ("CORPORA", "DEFAULT", "load_text", "read_text"),
-    "text": ("clean_lines", "load_corpus", "tokenize"),
-    "vocab": ("Vocab",),
-    "series": ("forecast", "lagged", "noisy_sine"),
-    "curves": ("plot_curves",),
-    "figures": ("new_figure", "show"),
-    "live": ("LiveCurves",),
-    "explorers": ("explore",),  # not explore.py: a module of that name would hide the function
-    "text_explorer": ("explore_text",),
-    "diagrams": ("diagram",),
-    "measure": ("measured",),
-    "scoring": ("perplexity",),
-    "ngrams": ("NGramModel", "ngram_counts", "unseen_share", "zipf_fit"),
-    "batching": ("WindowDataset", "random_batches", "sequential_batches", "split_corpus"),
+    "files": ("read_text",),
+    "modules": ("NonFiniteError",),
+    "recorded": ("measured",),
     "reproducible": ("round_to_grid",),
-    "devices": ("pick_device",),
-    "scratch": ("PlainRNNLM", "RNNLMScratch", "RNNScratch", "one_hot"),
-    "models": ("RNNLM",),
-    "history": ("History",),
-    "parameters": ("NonFiniteError",),
-    "clipping": ("clip_gradients",),
-    "evaluation": ("evaluate",),
-    "training": ("train",),
-    "generation": ("generate", "greedy_margin"),
-    "linear_rnn": ("LinearRNN",),
-    "bptt": ("VanillaRNN",),
-    "truncation": (
+    "series": ("forecast", "lagged", "noisy_sine"),
+    "drawing.curves": ("plot_curves",),
+    "drawing.diagrams": ("diagram",),
+    "drawing.explorers": ("explore",),
+    "drawing.figures": ("DASHES", "MARKERS", "PALETTE", "new_figure", "show"),
+    "drawing.live": ("LiveCurves",),
+    "text.batching": ("WindowDataset", "random_batches", "sequential_batches", "split_corpus"),
+    "text.bpe": ("BPETokenizer",),
+    "text.corpora": ("CORPORA", "DEFAULT", "load_corpus", "load_text"),
+    "text.ngrams": ("NGramModel", "ngram_counts", "unseen_share", "zipf_fit"),
+    "text.scoring": ("perplexity",),
+    "text.tokens": ("clean_lines", "tokenize"),
+    "text.vocabulary": ("Vocab",),
+    "models.concise": ("RNNLM",),
+    "models.scratch": ("PlainRNNLM", "RNNLMScratch", "RNNScratch", "one_hot"),
+    "gradients.gradcheck": ("Comparison", "compare", "numeric_gradient"),
+    "gradients.linear_rnn": ("LinearRNN",),
+    "gradients.scalar": (
         "full_gradient",
         "randomized_gradient",
         "scalar_closed_form",
@@ -46,11 +43,35 @@ _MODULES = {
         "scalar_rnn",
         "truncated_gradient",
     ),
-    "gradcheck": ("Comparison", "compare", "numeric_gradient"),
+    "gradients.vanilla": ("VanillaRNN",),
+    "training.clipping": ("clip_gradients",),
+    "training.devices": ("pick_device",),
+    "training.evaluate": ("evaluate",),
+    "training.history": ("History",),
+    "training.train": ("train",),
+    "writing.generate": ("generate", "greedy_margin"),
+    "writing.text_explorer": ("explore_text",),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = ["__version__", "check", *sorted(_HOME)]
+
+
+def _warn_of_another_version() -> None:
+    """Warn if a notebook's set-up cell imports the package, and was made with another version of it."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    cells = shell.user_ns.get("In") if shell else None
+    made_with = re.match(r"# @title Set-up: d2lrnn (\d[\w.]*)", cells[-1]) if cells else None
+    if made_with and made_with[1] != __version__:
+        warnings.warn(
+            f"This page was made with d2lrnn {made_with[1]}, and here is {__version__}: "
+            "what you see may differ.",
+            stacklevel=3,  # where the import stands
+        )
+
+
+_warn_of_another_version()
 
 
 def __getattr__(name: str) -> object:

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from d2lrnn import _checks
-from d2lrnn._arrays import numpy_silent, own, room_for, small_enough
-from d2lrnn._contract import mode
-from d2lrnn._random import Seed, numpy_generator
+from d2lrnn import _support
+from d2lrnn._support import numpy_silent, own, room_for, small_enough
+from d2lrnn.modules import mode
+from d2lrnn.reproducible import Seed, numpy_generator
 
 
 @numpy_silent()
@@ -43,8 +43,8 @@ def noisy_sine(num_steps: int = 1000, noise: float = 0.2, seed: Seed = None) -> 
     -----
     The series of *Dive into Deep Learning*, section "Sequence Models".
     """
-    num_steps = _checks.integer("num_steps", num_steps, minimum=1)
-    noise = _checks.real("noise", noise, minimum=0)
+    num_steps = _support.integer("num_steps", num_steps, minimum=1)
+    noise = _support.real("noise", noise, minimum=0)
     generator = numpy_generator(seed)
     room_for("num_steps", num_steps)
     t = np.arange(1, num_steps + 1)
@@ -80,7 +80,7 @@ def lagged(x: Tensor, tau: int) -> tuple[Tensor, Tensor]:
         If `x` does not have one axis, is not longer than `tau` or holds a value that is not finite, or if
         `tau` is below 1.
     """
-    tau = _checks.integer("tau", tau, minimum=1)
+    tau = _support.integer("tau", tau, minimum=1)
     x = _series(x, tau + 1)
     return own(x[:-1].unfold(0, tau, 1)), own(x[tau:].unsqueeze(1))
 
@@ -127,9 +127,9 @@ def forecast(model: Callable[[Tensor], Tensor], x: Tensor, tau: int, k: int) -> 
     review and comparison of strategies for multi-step ahead time series forecasting".
     """
     if not callable(model):
-        raise TypeError(f"model must be callable, got {_checks.shown(model)}")
-    tau = _checks.integer("tau", tau, minimum=1)
-    k = _checks.integer("k", k, minimum=1)
+        raise TypeError(f"model must be callable, got {_support.shown(model)}")
+    tau = _support.integer("tau", tau, minimum=1)
+    k = _support.integer("k", k, minimum=1)
     x = _series(x, tau + k)
     windows = x[: len(x) - k].unfold(0, tau, 1)  # (n, tau), one window for each t
     with mode(model, training=False), torch.no_grad():
@@ -163,11 +163,11 @@ def _series(x: Tensor, minimum: int) -> Tensor:
         raise TypeError(f"x must be a tensor, got {type(x).__name__}")
     if not x.is_floating_point():
         raise TypeError(f"x must hold floats, got a tensor of {x.dtype}")
-    _checks.dense("x", x)
+    _support.dense("x", x)
     if x.ndim != 1:
         raise ValueError(f"x must have one axis, got shape {tuple(x.shape)}")
     if len(x) < minimum:
-        raise ValueError(f"x must hold at least {_checks.short(minimum)} values here, got {len(x)}")
+        raise ValueError(f"x must hold at least {_support.short(minimum)} values here, got {len(x)}")
     finite = torch.isfinite(x)
     if not finite.all():
         first = int((~finite).nonzero()[0])

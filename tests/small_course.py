@@ -71,7 +71,7 @@ class Course:
         )
 
     def record(self, **variables: str) -> subprocess.CompletedProcess[str]:
-        return self.run("python", "-m", "book.record", **variables)
+        return self.run("python", "-m", "book.recording.record", **variables)
 
     def regress(self) -> subprocess.CompletedProcess[str]:
         return self.run("python", "-m", "pytest", "--nbval", "chapters", "-p", "no:cacheprovider")

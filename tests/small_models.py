@@ -1,10 +1,11 @@
-"""Small models and texts, and a model that keeps what another one is given."""
+"""Small models and texts, a model that keeps what another one is given, and gradients to hold together."""
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from d2lrnn import RNNLM, RNNLMScratch
+from d2lrnn import RNNLM, LinearRNN, RNNLMScratch, compare
 
 MODELS = {
     "scratch": lambda: RNNLMScratch(6, 5, sigma=0.5, seed=0),
@@ -56,3 +57,19 @@ class Successor(nn.Module):
 
     def forward(self, X, _=None):
         return nn.functional.one_hot((X + self.shift) % 6, 6) * self.scale, torch.zeros(1)
+
+
+def linear_case(T=6, d=2, n=3, q=4, seed=0):
+    rng = np.random.default_rng(seed)
+    model = LinearRNN(rng.normal(size=(n, d)), rng.normal(size=(n, n)), rng.normal(size=(q, n)))
+    return model, rng.normal(size=(T, d)), rng.normal(size=(T, q)), rng.normal(size=n)
+
+
+def require_grad(*arrays):
+    return [torch.tensor(np.asarray(array), requires_grad=True) for array in arrays]
+
+
+def assert_close(ours, reference, tolerance=1e-10):
+    assert ours.keys() == reference.keys()
+    comparisons = [compare(name, ours[name], reference[name], tolerance=tolerance) for name in ours]
+    assert all(comparison.close for comparison in comparisons), comparisons

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from d2lrnn import _checks
+from d2lrnn import _support
 
 RTOL = 1e-5  # between two floats, relative to the larger: float32 is good enough
 LONGEST = 400  # characters of one value, or of an error, in a message
@@ -161,7 +161,7 @@ def _plain(value: object) -> object:
 def _number(value: object) -> object:
     """Return Python's own number for an answer that is a tensor or an array without axes."""
     if isinstance(value, Tensor):
-        _checks.dense("it", value)
+        _support.dense("it", value)
     if isinstance(value, (Tensor, np.ndarray, np.generic)) and not value.ndim:
         return value.tolist()
     return value

@@ -11,10 +11,10 @@ from torch import Tensor
 from torch.autograd import grad
 from torch.nn.functional import cross_entropy
 
-from d2lrnn._arrays import Floats
+from d2lrnn._support import Floats
 from d2lrnn.check._run import Case, own_settings, run
-from d2lrnn.clipping import clip_gradients
-from d2lrnn.truncation import scalar_recursion
+from d2lrnn.gradients.scalar import scalar_recursion
+from d2lrnn.training.clipping import clip_gradients
 
 
 @own_settings()

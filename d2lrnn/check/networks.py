@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from d2lrnn.check._run import Case, own_settings, run
-from d2lrnn.clipping import clip_gradients
-from d2lrnn.evaluation import evaluate
-from d2lrnn.models import CELLS
-from d2lrnn.scratch import PlainRNNLM, one_hot
+from d2lrnn.models.concise import CELLS
+from d2lrnn.models.scratch import PlainRNNLM, one_hot
+from d2lrnn.training.clipping import clip_gradients
+from d2lrnn.training.evaluate import evaluate
 
 
 @own_settings()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from d2lrnn.check._run import Case, own_settings, run
-from d2lrnn.text import clean_lines
-from d2lrnn.vocab import Vocab
+from d2lrnn.text.tokens import clean_lines
+from d2lrnn.text.vocabulary import Vocab
 
 
 @own_settings()

@@ -1,0 +1,4 @@
+"""From a text to minibatches: corpora, vocabularies, counts, and how well a model predicts.
+
+Knows no network: what a model is begins in `models`.
+"""
