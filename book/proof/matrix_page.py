@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from book.proof.matrix_rows import CHAPTERS, FIRST, ORDER, SHORT, Row, short_rows
 from book.recording.compare import TOLERANCES
 from book.recording.notebooks import TABLES
 
 TABLE = TABLES / "matrix.md"
-HEAD = ["cells", "differ", *TOLERANCES]  # short, so that a chapter's name fits beside them
+HEAD = ["runs", "differ", "largest"]  # short, so that a chapter's name fits beside them on a phone
 
 
 def page(table: dict, keys: dict[str, str]) -> str:
@@ -29,15 +27,10 @@ def _processor(name: str, rows: list[Row]) -> list[str]:
     return [
         f"**{name}** ({_made(rows)})",
         "",
-        *_table(
-            ["chapter", "settings"], [[one, len(of), *_facts(of)] for one, of in sorted(chapters.items())]
-        ),
+        *_table("chapter", {one: chapters[one] for one in sorted(chapters)}),
         "",
         f":::{{dropdown}} The same rows by setting ({len(under)})",
-        *_table(
-            ["setting", "chapters"],
-            [[one, len(under[one]), *_facts(under[one])] for one in ORDER if one in under],
-        ),
+        *_table("setting", {one: under[one] for one in ORDER if one in under}),
         ":::",
         "",
     ]
@@ -60,7 +53,7 @@ def _short(rows: list[Row]) -> list[str]:
             for place in sorted(places)
         ),
         "",
-        *_table(["setting"], [[row["setting"], *_facts([row])] for row in rows]),
+        *_table("setting", {f"{row['setting']}{_place(row, rows)}": [row] for row in rows}),
         ":::",
         "",
         f"Without the grid, the first of these models ends in {ends} different sets of weights under these "
@@ -87,7 +80,7 @@ def _first(first: dict) -> list[str]:
         f":::{{dropdown}} The first edition's rows, each over all its chapters together ({first['date']})",
         f"{processor[1]}; {made}. Chapters: {', '.join(first['chapters'])}.",
     ]
-    for counted, rows in (("cells", first["rows"]), ("values of the short training", first["short"])):
+    for counted, rows in (("cells", first["rows"]), ("values", first["short"])):
         names = [
             row["setting"] + (f", torch {row['torch']}" if row.get("torch", usual) != usual else "")
             for row in rows
@@ -98,7 +91,13 @@ def _first(first: dict) -> list[str]:
             for name, row in zip(names, rows, strict=True)
         ]
     ends = len({row["without the grid"] for row in first["short"]})
-    return [*lines, "", f"Without the grid: {ends} different sets of weights under these settings.", ":::"]
+    return [
+        *lines,
+        "",
+        "The second table is of the short training. Without the grid, the first of its models ended in "
+        f"{ends} different sets of weights under its {len(first['short'])} settings.",
+        ":::",
+    ]
 
 
 def _grouped(rows: list[Row], by: str) -> dict[str, list[Row]]:
@@ -119,16 +118,20 @@ def _made(rows: list[Row]) -> str:
     return f"{named}; {' to '.join(dict.fromkeys((days[0], days[-1])))}"
 
 
-def _facts(rows: list[Row]) -> list[str]:
-    cells = sum(row["cells"] for row in rows)
-    differing = sum(len(row["differing"]) for row in rows)
-    return [f"{cells:,}", f"{differing}", *(_size(_largest(rows, kind)) for kind in TOLERANCES)]
+def _place(row: Row, rows: list[Row]) -> str:
+    """Return on which processor a row was made, where there are several."""
+    return f", {row['processor']}" if len({one["processor"] for one in rows}) > 1 else ""
 
 
-def _table(head: list[str], rows: Iterable[list[object]]) -> list[str]:
-    names = [*head, *HEAD]
-    rule = ["---"] + ["---:"] * (len(names) - 1)
-    return ["| " + " | ".join(map(str, row)) + " |" for row in (names, rule, *rows)]
+def _table(what: str, rows: dict[str, list[Row]]) -> list[str]:
+    """Return a table with a line for each name: how many runs, what differs, the largest of each kind."""
+    lines = ["| " + " | ".join([what, *HEAD]) + " |", "| --- | ---: | ---: | ---: |"]
+    for name, of in rows.items():
+        cells = sum(row["cells"] for row in of)
+        differing = sum(len(row["differing"]) for row in of)
+        sizes = ", ".join(_size(_largest(of, kind)) for kind in TOLERANCES)
+        lines.append(f"| {name} | {len(of)} | {differing} of {cells:,} | {sizes} |")
+    return lines
 
 
 def _largest(rows: list[Row], kind: str) -> float:

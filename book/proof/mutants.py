@@ -278,7 +278,13 @@ def result(fault: Fault) -> dict[str, str] | None:
 
 
 def run_all(planted: list[Fault], jobs: int, seconds: float) -> None:
-    """Judge the faults that have no result yet, `jobs` at a time, and begin none after so many seconds."""
+    """Judge the faults that have no result yet, `jobs` at a time, and begin none after so many seconds.
+
+    Raises
+    ------
+    RuntimeError
+        If what catches a fault fails without it too; no further fault is judged.
+    """
     left = [fault for fault in planted if result(fault) is None]
     if not left:
         return
@@ -294,7 +300,11 @@ def run_all(planted: list[Fault], jobs: int, seconds: float) -> None:
                 kept(fault).write_text(json.dumps(found), encoding="utf-8")
                 print(f"{by}: {fault.name}", flush=True)
 
-        list(pool.map(judge_in_time, left))
+        try:
+            list(pool.map(judge_in_time, left))
+        except RuntimeError:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def collect(planted: list[Fault]) -> list[dict[str, str]]:
@@ -382,7 +392,11 @@ def main(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 2
     planted = [fault for path in chosen for fault in planned(path)]
-    run_all(planted, options.jobs, options.minutes * 60)
+    try:
+        run_all(planted, options.jobs, options.minutes * 60)
+    except RuntimeError as error:
+        print(error, file=sys.stderr)
+        return 2
     results = collect(planted)
     rows = merged(json.loads(RESULTS.read_text(encoding="utf-8")), planted, results)
     RESULTS.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8", newline="\n")

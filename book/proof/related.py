@@ -36,6 +36,7 @@ def homes() -> dict[str, str]:
     return found | {name: home for home, names in d2lrnn._MODULES.items() for name in names}
 
 
+@functools.cache
 def used_by(text: str) -> set[str]:
     """Return the names of the package's modules that a file's text imports, or takes a public name from."""
     words: set[str] = set()
@@ -81,6 +82,7 @@ def unit_tests(module: str) -> list[str]:
     return sorted(found, key=found.__getitem__)
 
 
+@functools.cache
 def arguments(text: str) -> set[str]:
     """Return the names of all arguments of a file's functions, which a test's fixtures are among."""
     return {node.arg for node in ast.walk(ast.parse(text)) if isinstance(node, ast.arg)}

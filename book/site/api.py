@@ -12,7 +12,6 @@ import inspect
 import re
 import sys
 from collections.abc import Container, Iterable, Mapping
-from types import ModuleType
 
 from docutils import nodes
 from sphinx import addnodes
@@ -47,6 +46,8 @@ class Public(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Let autosummary and autodoc make them."""
+        for package in PACKAGES:  # the map of names: with one more or fewer the page is read again
+            self.env.note_dependency(f"{package.replace('.', '/')}/__init__.py")
         names = public_names(self.arguments[0].split())
         lines = [".. autosummary::", "   :nosignatures:", "", *(f"   ~{name}" for name in names), ""]
         lines += [line for name in names for line in (*_entry(name), "")]
@@ -72,8 +73,7 @@ def describe_constant(
     package, _, own = name.rpartition(".")
     if kind != "data" or package not in PACKAGES:
         return
-    module: ModuleType = importlib.import_module(package)
-    home = ModuleAnalyzer.for_module(f"{package}.{module._HOME[own]}")
+    home = ModuleAnalyzer.for_module(f"{package}.{importlib.import_module(package)._HOME[own]}")
     lines[:] = home.find_attr_docs().get(("", own), [])
 
 
@@ -116,14 +116,15 @@ def _stands_apart(mention: nodes.Node) -> bool:
 def _names_of_entry(entry: addnodes.desc) -> set[str]:
     """Return what a word may mean in an entry of the API: the thing itself, its members, a parameter."""
     names = {part.astext().split(".")[-1] for part in entry.findall(addnodes.desc_name)}
-    return names | {
-        next(part.findall(addnodes.desc_sig_name)).astext()
-        for part in entry.findall(addnodes.desc_parameter)
-        if next(part.findall(addnodes.desc_sig_name), None)
-    }
+    for part in entry.findall(addnodes.desc_parameter):
+        names |= {
+            name.astext() for name in list(part.findall(addnodes.desc_sig_name))[:1]
+        }  # then its default
+    return names
 
 
 def _code(doctree: nodes.document) -> Iterable[nodes.literal_block]:
+    """Return the pieces of Python on a page: its cells, and what its prose shows."""
     return (block for block in doctree.findall(nodes.literal_block) if block.get("language") in _PYTHON)
 
 

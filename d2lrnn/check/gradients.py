@@ -46,7 +46,7 @@ def tanh_deltas(function: Callable[..., object]) -> None:
     """Check ``tanh_deltas(G, H, W_hh)``: the total derivatives of the loss by all A_t, (steps, rows, units).
 
     `G` has the immediate derivatives of the loss by the states, `H` the states after each step, both arrays
-    of that shape, and tanh is taken of A_t, which contains H_{t-1} W_hh.
+    of that shape, and tanh is taken of A_t, which contains ``H_{t-1} W_hh``.
     """
     draw = _draw(0)
     cases = []

@@ -1,7 +1,8 @@
 """The derivative of a scalar recurrent network by its weight: in full, truncated, and truncated at random.
 
-The network is h_t = tanh(x_t + w h_{t-1}). Its total derivative a_t = dh_t/dw counts that h_{t-1} too depends
-on w, and so follows a recursion over immediate derivatives, which hold h_{t-1} fixed or w fixed::
+The network is ``h_t = tanh(x_t + w h_{t-1})``. Its total derivative ``a_t = dh_t/dw`` counts that ``h_{t-1}``
+too depends on w, and so follows a recursion over immediate derivatives, which hold ``h_{t-1}`` fixed or w
+fixed::
 
     a_t = b_t + c_t a_{t-1}        b_t = (1 - h_t^2) h_{t-1}        c_t = (1 - h_t^2) w        a_0 = 0
 """
@@ -18,7 +19,7 @@ from d2lrnn.reproducible import Seed, numpy_generator
 
 @numpy_silent()
 def scalar_rnn(x: ArrayLike, w: float, *, h0: float = 0.0) -> tuple[Floats, Floats, Floats]:
-    """Return the hidden states of h_t = tanh(x_t + w h_{t-1}) and both immediate derivatives of each.
+    """Return the hidden states of ``h_t = tanh(x_t + w h_{t-1})`` and both immediate derivatives of each.
 
     Parameters
     ----------
@@ -32,8 +33,8 @@ def scalar_rnn(x: ArrayLike, w: float, *, h0: float = 0.0) -> tuple[Floats, Floa
     Returns
     -------
     h, b, c : array of shape (T,)
-        Element t - 1 is h_t, b_t = (1 - h_t^2) h_{t-1}, its derivative by w with h_{t-1} held fixed, and
-        c_t = (1 - h_t^2) w, its derivative by h_{t-1} with w held fixed.
+        Element t - 1 is h_t, ``b_t = (1 - h_t^2) h_{t-1}``, its derivative by w with ``h_{t-1}`` held fixed,
+        and ``c_t = (1 - h_t^2) w``, its derivative by ``h_{t-1}`` with w held fixed.
 
     Raises
     ------
@@ -51,7 +52,7 @@ def scalar_rnn(x: ArrayLike, w: float, *, h0: float = 0.0) -> tuple[Floats, Floa
 
 
 def scalar_recursion(b: ArrayLike, c: ArrayLike) -> Floats:
-    """Return a_1, ..., a_T of a_t = b_t + c_t a_{t-1} with a_0 = 0, step by step.
+    """Return a_1, ..., a_T of ``a_t = b_t + c_t a_{t-1}`` with a_0 = 0, step by step.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ def scalar_closed_form(b: ArrayLike, c: ArrayLike) -> Floats:
 
 
 def full_gradient(x: ArrayLike, w: float, *, h0: float = 0.0) -> float:
-    """Return dh_T/dw of h_t = tanh(x_t + w h_{t-1}), which goes back over all steps.
+    """Return dh_T/dw of ``h_t = tanh(x_t + w h_{t-1})``, which goes back over all steps.
 
     Parameters
     ----------
@@ -134,8 +135,8 @@ def truncated_gradient(x: ArrayLike, w: float, *, tau: int, h0: float = 0.0) -> 
 
         b_T + sum_{i=T-tau}^{T-1} (prod_{j=i+1}^{T} c_j) b_i
 
-    It goes back `tau` steps, after a pass forward over all, and leaves out how h_{T-tau-1} depends on w,
-    which biases it.
+    It goes back `tau` steps, after a pass forward over all, and leaves out how ``h_{T-tau-1}`` depends on
+    w, which biases it.
 
     Parameters
     ----------
@@ -168,17 +169,17 @@ def truncated_gradient(x: ArrayLike, w: float, *, tau: int, h0: float = 0.0) -> 
 def randomized_gradient(
     x: ArrayLike, w: float, *, pi: float, num_draws: int = 1, seed: Seed = None, h0: float = 0.0
 ) -> Floats:
-    """Return independent estimates of dh_T/dw of h_t = tanh(x_t + w h_{t-1}), each truncated at random.
+    """Return independent estimates of dh_T/dw of ``h_t = tanh(x_t + w h_{t-1})``, truncated at random.
 
     An estimate is z_T of a recursion like that of a_t, with a random xi_t for every step::
 
         z_t = b_t + xi_t c_t z_{t-1}        z_0 = 0
         P(xi_t = 0) = 1 - pi                P(xi_t = 1/pi) = pi
 
-    xi_t has mean 1 and does not depend on z_{t-1}, so that z_t has the mean a_t: there is no bias. Seen from
-    the last step, the sum goes back until the first xi_t that is 0: k steps or more with probability pi^k,
-    and sum_{k=1}^{T-1} pi^k on average, which is less than pi / (1 - pi). Its terms k steps back are divided
-    by pi^k to make up for it, which is where the variance comes from.
+    xi_t has mean 1 and does not depend on ``z_{t-1}``, so that z_t has the mean a_t: there is no bias. Seen
+    from the last step, the sum goes back until the first xi_t that is 0: k steps or more with probability
+    pi^k, and ``sum_{k=1}^{T-1} pi^k`` on average, which is less than pi / (1 - pi). Its terms k steps back
+    are divided by pi^k to make up for it, which is where the variance comes from.
 
     Parameters
     ----------

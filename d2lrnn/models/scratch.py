@@ -296,7 +296,7 @@ class RNNLMScratch(PlainRNNLM):
 
 
 class Recurrence(torch.autograd.Function):
-    """Compute H_t = tanh(A_t + H_{t-1} W_hh) for all steps, with backpropagation through time by hand.
+    """Compute ``H_t = tanh(A_t + H_{t-1} W_hh)`` for all steps, with backpropagation through time by hand.
 
     `Recurrence.apply(A, H_0, W_hh)` takes A, (steps, batch, hiddens), and writes the hidden states over it.
     With dH_t the gradient that reaches H_t from its own output, the backward pass is the recursion::

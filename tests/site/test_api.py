@@ -28,6 +28,7 @@ SETTINGS = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["s
 NAPOLEON = {name: value for name, value in SETTINGS.items() if name.startswith("napoleon_")}
 PAGES = sorted(path.stem for path in (ROOT / "api").glob("*.md"))
 CLASSES = {name: value for name in d2lrnn.__all__ if inspect.isclass(value := getattr(d2lrnn, name))}
+CODE_NODES = (nodes.literal, nodes.literal_block, nodes.doctest_block)
 CODE = """\
 from d2lrnn import evaluate, train
 
@@ -56,14 +57,16 @@ def docstrings():
 
 
 def complaints(text):
-    """Return what docutils says of a docstring, read as the pages read it; a list that is none counts."""
+    """Return what is wrong with a docstring, read as the pages read it; a list that is none counts."""
     config = Config(**NAPOLEON, napoleon_use_ivar=True)  # else attributes need a directive of Sphinx
     said = io.StringIO()
     with default_role("docstring", SETTINGS["default_role"]):
-        publish_doctree(
+        tree = publish_doctree(
             str(NumpyDocstring(text, config)), settings_overrides={"warning_stream": said, "report_level": 1}
         )
-    return said.getvalue()
+    prose = [part for part in tree.findall(nodes.Text) if not isinstance(part.parent, CODE_NODES)]
+    formulas = [f"{part!r} has a formula that is no code" for part in prose if re.search(r"[_^]\{", part)]
+    return said.getvalue() + "\n".join(formulas)
 
 
 def test_docstrings_are_valid():
@@ -77,6 +80,7 @@ def test_docstrings_are_valid():
         ("Return |V|, a number.", "Undefined substitution"),
         ("Return ``it.", "start-string without end-string"),
         ("Do it.\n\nReferences\n----------\nR. Pascanu, 2013.", "Enumerated list"),
+        ("Return h_{t-1}.", "a formula that is no code"),
         ("Do it.\n\n- one\nand no more", "Bullet list ends without a blank line"),
         ("Do it.\n\n  further in\nand out", "Block quote ends without a blank line"),
     ],
@@ -145,6 +149,14 @@ def test_every_public_name_is_documented_and_nothing_else(documented):
 def test_every_entry_says_something(doctrees):
     entries = [entry for tree in doctrees.values() for entry in tree.findall(addnodes.desc)]
     assert [entry[0].astext() for entry in entries if not entry[-1].astext().strip()] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "file"), [("models", "d2lrnn/__init__.py"), ("models", "d2lrnn/models/concise.py")]
+)
+def test_a_page_is_read_again_when_the_names_or_a_docstring_changed(page, file, site):
+    before = pickle.loads((site.parent / ".doctrees" / "environment.pickle").read_bytes())
+    assert file in before.dependencies[f"api/{page}"]
 
 
 def test_a_name_in_a_docstring_is_code(doctrees):

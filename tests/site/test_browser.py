@@ -346,5 +346,3 @@ def test_chapters_offer_notebook_and_source(anchors, site):
         links = anchors[f"chapters/{path.stem}.html"].addresses
         for suffix in (".md", ".ipynb"):
             assert f"../_sources/chapters/{path.stem}{suffix}" in links
-
-

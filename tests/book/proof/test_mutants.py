@@ -306,6 +306,21 @@ def test_what_fails_without_a_fault_is_refused(catching, test, chapter):
         catching(test, chapter, always=True)
 
 
+def test_what_fails_without_a_fault_ends_the_run_with_one_line(monkeypatch, tmp_path, capsys):
+    judged = []
+
+    def judge(one, _copies):
+        judged.append(one)
+        raise RuntimeError("without a fault, this fails already")
+
+    monkeypatch.setattr(mutants, "CACHE", tmp_path)
+    monkeypatch.setattr(mutants, "Copies", lambda *_: None)
+    monkeypatch.setattr(mutants, "judge", judge)
+    assert mutants.main(["series", "--jobs", "1"]) == 2
+    assert capsys.readouterr().err == "without a fault, this fails already\n"
+    assert len(judged) == 1
+
+
 def test_what_holds_without_a_fault_is_run_once(catching):
     for _ in range(2):
         planted = catching(f"{OWN}::test_one", None)[1]

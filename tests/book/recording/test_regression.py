@@ -1,6 +1,7 @@
 """The regression as a maintainer meets it: chapters are recorded, something moves, and pytest is run."""
 
 import os
+import re
 
 import nbformat
 import pytest
@@ -144,31 +145,110 @@ def test_a_recording_without_a_chapter_fails_by_name(recorded, untouched):
 @pytest.mark.parametrize(
     ("code", "fault"),
     [
-        ("import sys\n\nprint('oops', file=sys.stderr)", "writes to stderr"),
-        ("object()", "shows a memory address"),
-        ("import pathlib\n\nprint(pathlib.Path.cwd())", "shows a path of this machine"),
-        ("import ipywidgets\n\nipywidgets.IntSlider()", "shows a live widget"),
-        ("import os\n\nos._exit(1)", "died"),
+        ("object()", "chapters/faulty.md, code cell 1 shows a memory address"),
+        ("import os\n\nos._exit(1)", "chapters/faulty.md: Kernel died"),
         ("1 / 0", "ZeroDivisionError"),
+        ("name = input()", "StdinNotImplementedError"),
     ],
 )
 def test_recording_refuses_a_cell_that(code, fault, recorded):
     path = recorded.write("faulty.md", chapter(code))
-    done = recorded.run("python", "-m", "book.recording.record", str(path))
+    done = recorded.run("python", "-m", "book.recording.record", "faulty")
     path.unlink()
     assert done.returncode == 1
-    assert "chapters/faulty.md" in done.stderr
     assert fault in done.stderr
 
 
-def test_recording_refuses_a_cell_that_was_not_run(recorded):
-    path = recorded.write("faulty.md", chapter("1", tags={0: "skip-execution"}))
-    done = recorded.run("python", "-m", "book.recording.record", str(path))
+def test_recording_names_every_cell_that_it_refuses(recorded):
+    cells = ("1", "import sys\n\nprint('oops', file=sys.stderr)", "2", "int('1')")
+    path = recorded.write("faulty.md", chapter(*cells, tags={0: "skip-execution", 3: "raises-exception"}))
+    done = recorded.run("python", "-m", "book.recording.record", "faulty")
     path.unlink()
-    assert "chapters/faulty.md, code cell 1 was not run" in done.stderr
+    faults = ("1 was not run", "2 writes to stderr", "4 is tagged raises-exception and did not raise")
+    assert [f"chapters/faulty.md, code cell {fault}" in done.stderr for fault in faults] == [True] * 3
+    assert "code cell 3" not in done.stderr
+
+
+MOVING = {
+    "random": "import random\n\nprint(random.random())",
+    "time": "import time\n\nprint(time.perf_counter_ns())",
+    "history": "print(_)",
+    "ids by chance": "import uuid\n\nfrom IPython.display import HTML\n\nHTML(f'<svg id=\"{uuid.uuid4()}\"></svg>')",
+}
+
+
+def test_recording_refuses_by_name_what_another_run_shows_otherwise(recorded):
+    path = recorded.write("faulty.md", chapter("1 + 1", *MOVING.values(), "print('stays')"))
+    done = recorded.run("python", "-m", "book.recording.record", "faulty")
+    path.unlink()
+    assert done.returncode == 1
+    found = re.findall(r"chapters/faulty\.md, code cell (\d) shows something else when", done.stderr)
+    assert found == ["2", "3", "4", "5"]
+    assert "seed what is random, sort what has no order, and give times to d2lrnn.measured" in done.stderr
+    assert not path.with_suffix(".ipynb").exists()
 
 
 def test_recording_names_a_chapter_that_does_not_exist(recorded):
-    done = recorded.run("python", "-m", "book.recording.record", "chapters/nothing.md")
+    done = recorded.run("python", "-m", "book.recording.record", "tiny", "nothing")
     assert done.returncode == 2
-    assert "nothing.md is not a chapter with code; those are: chapters/tiny.md" in done.stderr
+    assert done.stderr == "'nothing' is no chapter with code; there are: tiny\n"
+
+
+PROCESSORS = {
+    "the oldest": {
+        "ATEN_CPU_CAPABILITY": "default",
+        "MKL_CBWR": "COMPATIBLE",
+        "OPENBLAS_CORETYPE": "Nehalem",
+    },
+    "another": {"ATEN_CPU_CAPABILITY": "avx2", "MKL_CBWR": "AVX2", "OPENBLAS_CORETYPE": "Haswell"},
+}
+LAST_BITS = """\
+import numpy as np
+import torch
+
+from d2lrnn import explore, new_figure, plot_curves, show
+
+weights = torch.randn(64, 64, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) / 8
+norms = [torch.linalg.matrix_power(weights, k).norm().item() for k in range(1, 40)]
+plot_curves({"norm": (range(1, 40), norms)}, xlabel="power", ylabel="norm", yscale="log")"""
+TWO_AXES = """\
+figure = new_figure(2, 2, height=2.5)
+for axes in figure.axes[:3]:
+    axes.plot(norms, marker="o", label="norm")
+    axes.legend()
+figure.axes[3].imshow(weights[:8, :8])
+figure.axes[0].twinx().plot(np.log(norms), color="black")
+show(figure, "Two by two axes.", {"norm": norms, "weights": weights[:8, :8].tolist()})"""
+EXPLORED = """\
+def draw(count):
+    plot_curves({"norm": (range(count), norms[:count])}, xlabel="power", ylabel="norm")
+
+
+explore(draw, count=[2, 20, 39])"""
+
+
+@pytest.fixture(scope="module")
+def here(recorded):
+    """Return a function that records figures from the beginning and returns the bytes."""
+    path = recorded.write("figures.md", chapter(LAST_BITS, TWO_AXES, EXPLORED))
+    target = path.with_suffix(".ipynb")
+
+    def record(**variables):
+        target.unlink(missing_ok=True)
+        done = recorded.run("python", "-m", "book.recording.record", "figures", **variables)
+        assert done.returncode == 0, done.stderr
+        return target.read_bytes()
+
+    yield record
+    path.unlink()
+    target.unlink()
+
+
+@pytest.fixture(scope="module")
+def bytes_here(here):
+    return here()
+
+
+@pytest.mark.parametrize("name", PROCESSORS)
+def test_recording_has_the_same_bytes_on(name, here, bytes_here):
+    assert here(**PROCESSORS[name]) == bytes_here
