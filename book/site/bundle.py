@@ -88,7 +88,9 @@ def _text(static: Path, pattern: str) -> str:
     """Return the text of a file, with addresses as seen from a folder of _static."""
     found = sorted(static.glob(pattern))
     if len(found) != 1:
-        raise RuntimeError(f"{pattern} names {len(found)} files of {static}: mend BUNDLES in book/site/bundle.py")
+        raise RuntimeError(
+            f"{pattern} names {len(found)} files of {static}: mend BUNDLES in book/site/bundle.py"
+        )
     text = found[0].read_text(encoding="utf-8")
     text = re.sub(r"//# sourceMappingURL=\S+|/\*# sourceMappingURL=.*?\*/", "", text)
     return re.sub(r"url\((?=[\w-]+\.\w+\))", "url(../", text) if found[0].parent == static else text
