@@ -150,7 +150,8 @@ def command(task: Task) -> list[str]:
     python = setting.emulator or (sys.executable,)
     if work == SHORT:
         return [*python, "-m", "book.proof.short_training"]
-    return [*python, "-m", "book.recording.rerun", f"chapters/{work}.md"]
+    # A cell may take as long as the task, so that a busy machine makes no difference.
+    return [*python, "-m", "book.recording.rerun", f"chapters/{work}.md", str(LIMIT)]
 
 
 def run(task: Task) -> str:

@@ -36,7 +36,8 @@ TABLE = TIMES.with_suffix(".md")
 MOST, MOST_OF_SOME, MOST_OF_ALL = 40, 80, 800  # seconds
 DEARER = ("fair-comparison", "linear-recurrences", "memory-and-attention")
 # Chapters of the first edition that take longer: how long they may, and the issue that writes them anew.
-EXCEPTIONS: dict[str, tuple[int, int]] = {}
+EXCEPTIONS = {"rnn-concise": (85, 23), "rnn-scratch": (60, 23), "vanishing-gradients": (52, 24)}
+CLEAR = 3 / 4  # of the budget: what takes less on one machine needs no exception on another
 PROBE = "import builtins, os\nbuiltins.print(sum(os.times()[:4]))"  # of the kernel and what it started
 
 
@@ -95,7 +96,7 @@ def complaints(found: dict[str, dict], keys: dict[str, str]) -> list[str]:
             lines.append(f"{name}: no time of today's code and outputs: run `make times ONLY={name}`")
         elif one["seconds"] > allowed:
             lines.append(f"{name}: {one['seconds']} s on one thread, at most {allowed} are allowed")
-        elif issue and one["seconds"] <= limit:
+        elif issue and one["seconds"] <= CLEAR * limit:
             lines.append(f"{name}: {one['seconds']} s on one thread need no exception (issue {issue})")
     if (total := sum(one["seconds"] for one in found.values())) > MOST_OF_ALL:
         lines.append(f"all chapters: {total} s on one thread, at most {MOST_OF_ALL} are allowed")

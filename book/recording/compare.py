@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from d2lrnn.drawing.figures import SERIES_MIME
 from d2lrnn.recorded import MEASURED
 
-# How far two numbers of one kind may be from each other, relative to the larger. The table of
-# appendix/matrix.md has the largest difference of each kind; a test holds these to less than 20 times that.
+# How far two numbers of one kind may be from each other, relative to the larger. The matrix
+# in book/proof/tables has the largest difference of each kind; a test holds these to less than 20 times
+# that.
 TOLERANCES = {
     # Of a float in full, settings and processors round the last bits differently, by up to 1e-15 in the short
     # training. Chapters print fewer digits, and none of them moves.

@@ -6,7 +6,6 @@ later. ipykernel, when it runs below pytest, takes in what is written by Python 
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import tempfile
@@ -18,7 +17,7 @@ from typing import Any
 import nbformat
 from jupyter_client.client import KernelClient
 from nbclient import NotebookClient
-from nbclient.util import ensure_async
+from nbclient.util import ensure_async, run_sync
 from nbformat import NotebookNode
 
 from book.recording.notebooks import CELL_TIMEOUT
@@ -53,8 +52,9 @@ def execute(notebook: NotebookNode, folder: Path) -> Execution:
     """
     client = _Client(notebook, timeout=CELL_TIMEOUT, record_timing=False)
     client.resources = {"metadata": {"path": str(folder)}}
-    with tempfile.TemporaryDirectory() as place:
-        return asyncio.run(client.run(Path(place) / "written"))
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:  # the kernel may not be gone yet
+        done: Execution = run_sync(client.run)(Path(place) / "written")
+    return done
 
 
 class _Client(NotebookClient):

@@ -1,6 +1,6 @@
 """Execute a chapter's recording again, and tell what came out otherwise.
 
-Usage: python -m book.recording.rerun chapters/NAME.md   (prints JSON)
+Usage: python -m book.recording.rerun chapters/NAME.md [SECONDS]   (that a cell may take; prints JSON)
 
 `matrix` and `mutants` start it in fresh processes.
 """
@@ -40,10 +40,11 @@ class Outcome(TypedDict):
     largest: dict[str, float]
 
 
-def rerun(path: Path) -> Outcome:
+def rerun(path: Path, limit: int = CELL_TIMEOUT) -> Outcome:
     """Execute the recording of the chapter at `path` in a new kernel and compare each cell's outputs.
 
-    A kernel that dies, or a cell that takes too long, is a difference of the cell where that happened.
+    A kernel that dies, or a cell that takes more than `limit` seconds, is a difference of the cell where that
+    happened.
     """
     recording = read_recording(recording_of(path))
     notebook = nbformat.from_dict(recording)
@@ -51,7 +52,7 @@ def rerun(path: Path) -> Outcome:
         cell.outputs, cell.execution_count = [], None
     client = NotebookClient(
         notebook,
-        timeout=CELL_TIMEOUT,
+        timeout=limit,
         allow_errors=True,  # an error is an output, and compared
         record_timing=False,
         resources={"metadata": {"path": str(path.parent)}},
@@ -116,4 +117,4 @@ def _failed(test: str, text: str) -> str:
 
 if __name__ == "__main__":
     use_this_checkout()
-    print(json.dumps(rerun(Path(sys.argv[1]).resolve())))
+    print(json.dumps(rerun(Path(sys.argv[1]).resolve(), *map(int, sys.argv[2:]))))

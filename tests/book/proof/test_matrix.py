@@ -336,6 +336,17 @@ def test_a_docstring_of_the_lowest_module_makes_no_row_stale_and_a_chapter_only_
     assert again.returncode == 0
 
 
+def test_a_task_that_takes_too_long_has_no_row(file, monkeypatch):
+    monkeypatch.setattr(matrix, "today", lambda _work: "now")
+    monkeypatch.setattr(matrix, "LIMIT", 0.01)
+    assert matrix.run((wanted()[0], "rnn")) == f"rnn, {PLAIN}: not done after 0.01 s"
+    assert matrix_rows.read()[CHAPTERS] == []
+
+
+def test_a_cell_may_take_as_long_as_the_task():
+    assert matrix.command((wanted()[0], "rnn"))[-1] == str(matrix.LIMIT)
+
+
 def test_a_recording_out_of_step_is_refused(prepared):
     path = prepared.root / "chapters" / "other.md"
     text = path.read_text(encoding="utf-8")

@@ -49,7 +49,7 @@ OTHER = {
 
 @pytest.fixture
 def update(tmp_path, monkeypatch):
-    """Return a function that updates the recording OLD, and says whether and how often that was tried again."""
+    """Return a function that updates OLD: was it written, and how often was that tried again."""
     path = tmp_path / "rnn.md"
     tried = []
 

@@ -172,8 +172,9 @@ def test_recording_names_every_cell_that_it_refuses(recorded):
 MOVING = {
     "random": "import random\n\nprint(random.random())",
     "time": "import time\n\nprint(time.perf_counter_ns())",
-    "history": "print(_)",
-    "ids by chance": "import uuid\n\nfrom IPython.display import HTML\n\nHTML(f'<svg id=\"{uuid.uuid4()}\"></svg>')",
+    "history": "print(sorted(Out))",
+    "ids by chance": "import uuid\n\nfrom IPython.display import HTML\n\n"
+    "HTML(f'<svg id=\"{uuid.uuid4()}\"></svg>')",
 }
 
 

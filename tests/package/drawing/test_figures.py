@@ -17,6 +17,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.axes import Axes
+from matplotlib.transforms import Bbox, CompositeAffine2D
 from PIL import Image
 
 from d2lrnn import new_figure, plot_curves, show
@@ -180,6 +181,112 @@ def test_two_figures_share_no_id(shown):
     first, second = (set(re.findall(r' id="([^"]+)"', bundle["text/html"])) for bundle in shown)
     assert first
     assert not first & second
+
+
+def of_many_kinds():
+    """Draw figures with what matplotlib gives an id or a place: clips, markers, hatches, images, legends."""
+    for rows, columns, height in ((1, 1, 3.2), (2, 2, 2.5), (1, 3, 2.0)):
+        figure = new_figure(rows, columns, height=height)
+        for number, axes in enumerate(figure.axes):
+            axes.plot([1, 2, 3], [3, 1, 2], marker="o", label="a", clip_on=number != 1)
+            axes.bar([1, 2, 3], [1, 4, 2], hatch="//", label="$x_1$")
+            axes.legend()
+        figure.axes[-1].imshow(np.arange(6).reshape(2, 3) / 7)
+        figure.axes[0].twinx().scatter([1, 2, 3], [5, 6, 4])
+        show(figure, "a figure", {"y": [1]})
+    curve = np.random.default_rng(0).normal(size=300).cumsum() ** 2 + 1
+    plot(curves={"walk": (range(1, 301), curve)}, bands={"walk": (curve / 2, curve * 2)}, yscale="log")
+
+
+@pytest.mark.parametrize("towards", [0, 2])
+def test_last_bits_of_where_axes_stand_move_nothing(towards, shown, monkeypatch):
+    of_many_kinds()
+    first = list(shown)
+    shown.clear()
+    place = Axes._set_position
+
+    def moved(axes, position, which="both"):
+        place(axes, Bbox(np.nextafter(position.get_points(), towards)), which)
+
+    monkeypatch.setattr(Axes, "_set_position", moved)
+    of_many_kinds()
+    assert shown == first
+
+
+def test_last_bits_of_matplotlib_s_sums_move_nothing(shown, monkeypatch):
+    of_many_kinds()
+    first = list(shown)
+    shown.clear()
+    composed, noise = CompositeAffine2D.get_matrix, np.random.default_rng(0)
+
+    def moved(transform):
+        if transform._invalid:
+            composed(transform)
+            transform._mtx[:2] *= 1 + 1e-13 * noise.normal(size=(2, 3))
+        return transform._mtx
+
+    monkeypatch.setattr(CompositeAffine2D, "get_matrix", moved)
+    of_many_kinds()
+    assert shown == first
+
+
+def test_ids_are_numbered_in_their_order_and_all_used(shown):
+    of_many_kinds()
+    for bundle in shown:
+        markup = bundle["text/html"]
+        prefix, numbers = zip(*re.findall(r' id="(f[0-9a-f]{8})-(\d+)"', markup), strict=True)
+        assert len(set(prefix)) == 1
+        assert list(numbers) == [str(number) for number in range(len(numbers))]
+        assert markup.count(' id="') == len(numbers)
+        targets = set(re.findall(r'(?:url\(|href=")#([\w-]+)', markup))
+        assert targets == {f"{prefix[0]}-{number}" for number in numbers}
+
+
+def test_figures_that_differ_in_their_description_alone_share_no_id(shown):
+    for alt in ("one", "two"):
+        figure = new_figure()
+        figure.axes[0].plot([1, 2], marker="o")
+        show(figure, alt, {"y": [1, 2]})
+    first, second = (set(re.findall(r' id="([^"]+)"', bundle["text/html"])) for bundle in shown)
+    assert first
+    assert not first & second
+
+
+def test_coordinates_have_at_most_four_decimals(shown):
+    of_many_kinds()
+    for bundle in shown:
+        places = re.findall(r' (?:d|x|y|width|height|transform)="([^"]*)"', bundle["text/html"])
+        assert max(map(len, re.findall(r"\.(\d+)", " ".join(places)))) == 4
+        assert "-0 " not in " ".join(places)
+
+
+@pytest.mark.parametrize(
+    ("exact", "written"),
+    [("0.000045", "0"), ("0.000046", "0.0001"), ("-0.0", "0"), ("-0.00002", "0"), ("12.50", "12.5")],
+)
+def test_coordinate_is_rounded_where_no_part_of_a_layout_lies(exact, written):
+    tag = f'<use x="{exact}" y="{exact}"/>'
+    assert figures._coarse(tag) == f'<use x="{written}" y="{written}"/>'
+
+
+def test_texts_keep_their_numbers(shown):
+    figure = new_figure()
+    figure.axes[0].set_title('x="0.1234567" d="1.2345678"')
+    show(figure, "1.23456789", {"y": [1]})
+    assert '>x="0.1234567" d="1.2345678"</text>' in shown[0]["text/html"]
+    assert 'aria-label="1.23456789"' in shown[0]["text/html"]
+
+
+def test_a_number_halfway_between_two_roundings_is_published_alike_with_another_last_bit(shown):
+    half = 2**-9  # 0.001953125
+    for value in (math.nextafter(half, 0), half, math.nextafter(half, 1)):
+        show(new_figure(), "a line", {"y": [value, -value]})
+    assert [bundle[SERIES_MIME]["y"] for bundle in shown] == [[0.00195312, -0.00195312]] * 3
+
+
+def test_the_largest_float_is_published(shown):
+    show(new_figure(), "a line", {"y": [sys.float_info.max]})
+    assert shown[0][SERIES_MIME]["y"] == [1.79769e308]
 
 
 def test_long_series_are_thinned_to_200_points_with_both_ends(shown):
