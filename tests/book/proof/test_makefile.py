@@ -27,7 +27,10 @@ make = pytest.mark.skipif(not shutil.which("make"), reason="needs make")
 
 
 def run(folder, *arguments, **variables):
-    env = {**os.environ, "MAKEFLAGS": "", **variables}
+    mine = {
+        name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    }
+    env = {**mine, **variables}  # of `make test`, which would be a make above this one
     return subprocess.run(arguments, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
 
