@@ -3,7 +3,6 @@
 import contextlib
 import gzip
 import hashlib
-import shutil
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -13,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from book.proof.browser import ARGUMENTS, installed
 
 # As the README gives it.
 POLICY = (
@@ -28,28 +29,18 @@ AXE = """async (rules) => {
   return violations.flatMap(({ id, nodes }) =>
     nodes.map((node) => [id, ...node.target, node.failureSummary.split("\\n")[1]].join(" ")));
 }"""
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-# No background traffic of the browser's own; a container's root has no sandbox.
-_ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @contextlib.contextmanager
 def chromium() -> Iterator[Browser]:
     """Start the system's Chromium or the one that Playwright installed; with neither, skip."""
-    found = next(filter(None, map(shutil.which, _NAMES)), None)
+    found = installed()
     with sync_playwright() as playwright:
         if not found and not Path(playwright.chromium.executable_path).is_file():
             pytest.skip(
                 "no Chromium: install Debian's package chromium, or run `playwright install chromium`"
             )
-        browser = playwright.chromium.launch(executable_path=found, args=_ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
         yield browser
         browser.close()
 

@@ -35,6 +35,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from book.proof.browser import installed
 from book.recording import address, compare
 from book.recording.address import Repository
 from book.recording.notebooks import (
@@ -58,7 +59,7 @@ LACKS = ("pooch", "tqdm", "statsmodels", "setuptools")  # what pip may fetch bes
 EXAMPLE = Repository("https://github.com/someone/course")  # stands in as long as no address is recorded
 NOTE = "Note: you may need to restart the kernel to use updated packages."  # IPython's, after each %pip
 NOWHERE = "http://127.0.0.1:9"  # where nothing answers
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome") or ""
+CHROMIUM = os.environ.get("CHROMIUM") or installed() or ""
 LAB_CHAPTERS = ("long-sequences", "rnn")  # with a live widget each
 
 # Run when the kernel starts, before the notebook's own cells.

@@ -15,6 +15,7 @@ from book.proof.short_training import NO_GRID
 from book.recording import provenance
 from book.recording.compare import TOLERANCES
 from book.recording.notebooks import TABLES, read_recording, recording_of, sources
+from d2lrnn.files import replacing
 
 RESULTS = TABLES / "matrix.json"
 # The file's parts. The first edition's rows, each over all its chapters together, are kept as they were.
@@ -39,9 +40,8 @@ def add(part: str, row: Row) -> None:
     rows = {place(one): one for one in table[part] if place(one)[0] in works and one["setting"] in ORDER}
     rows[place(row)] = row
     table[part] = [rows[one] for one in sorted(rows)]
-    scratch = RESULTS.with_suffix(".new")
-    scratch.write_text(written(table) + "\n", encoding="utf-8", newline="\n")
-    scratch.replace(RESULTS)  # at once, so that an interrupted run leaves a whole file
+    with replacing(RESULTS) as file:
+        file.write(f"{written(table)}\n".encode())
 
 
 def place(row: Row) -> tuple[str, str, str]:

@@ -7,7 +7,6 @@ Code that is folded away is not seen, and not counted. Explorers are pictures, w
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,13 +15,12 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from book.proof.browser import ARGUMENTS, installed
 from book.recording.notebooks import ROOT, chosen
 
 PAGES = ROOT / "_build" / "html" / "chapters"
 WIDTH, HEIGHT = 1440, 900  # pixels of the window
 MOST_CODE, LEAST_PICTURES, LATEST_PICTURE = 1 / 3, 1 / 6, 900  # what chapters aim at
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 # From which pixel to which each visible element of a kind reaches, below the upper end of the text. A picture
 # is no sign on a button and no formula: it is at least 60 pixels high.
@@ -59,8 +57,7 @@ class Proportions:
 def chromium() -> Iterator[Browser]:
     """Start the system's Chromium, or the one that Playwright installed."""
     with sync_playwright() as playwright:
-        found = next(filter(None, map(shutil.which, NAMES)), None)
-        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=installed(), args=ARGUMENTS)
         yield browser
         browser.close()
 
