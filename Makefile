@@ -12,7 +12,7 @@ ifneq ($(CURDIR),$(shell cat $(SITE) 2>/dev/null))
 .PHONY: $(SITE)
 endif
 
-.PHONY: help site serve test lint record times matrix mutants launch ruler corpora handout links bench release clean
+.PHONY: help site serve test lint record times matrix findings mutants launch ruler corpora handout links bench release clean
 
 help: ## this list (at once)
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-8s %s\n", $$1, $$2}' Makefile
@@ -40,6 +40,7 @@ lint: $(TEST) ## style, types and spelling (1 min)
 record: $(TEST) ## execute chapters into their recordings (5 min, one chapter 10 s to 1 min)
 	$(BIN)/python -m book.recording.record $(ONLY)
 	$(BIN)/python -m book.proof.margins
+	$(BIN)/python -m book.proof.findings_page
 
 times: $(TEST) ## measure how long chapters run on one thread (6 min, one chapter 10 s to 1 min)
 	$(BIN)/python -m book.proof.times $(ONLY)
@@ -49,6 +50,9 @@ times: $(TEST) ## measure how long chapters run on one thread (6 min, one chapte
 matrix: $(TEST) ## execute chapters as on other machines, what `make test` asks for (1 h, one chapter 1 to 9 min)
 	$(BIN)/python -m book.proof.matrix $(ONLY) \
 	  $(if $(ALL),--all) $(if $(SINCE),--since $(SINCE)) $(if $(MINUTES),--minutes $(MINUTES))
+
+findings: $(TEST) ## count in how many of ten runs with other seeds findings hold (30 min, one chapter 1 to 8 min)
+	$(BIN)/python -m book.proof.findings $(ONLY) $(if $(MINUTES),--minutes $(MINUTES))
 
 mutants: $(TEST) ## plant faults and count those that are noticed; ONLY= takes modules (1 h, one module 1 to 5 min)
 	$(BIN)/python -m book.proof.mutants $(ONLY) $(if $(MINUTES),--minutes $(MINUTES))

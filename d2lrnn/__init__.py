@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "files": ("read_text",),
     "modules": ("NonFiniteError",),
-    "recorded": ("measured",),
+    "recorded": ("finding", "measured"),
     "reproducible": ("round_to_grid",),
     "series": ("forecast", "lagged", "noisy_sine"),
     "drawing.curves": ("plot_curves",),

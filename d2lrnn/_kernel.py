@@ -1,8 +1,19 @@
-"""Whether somebody is at the other end of the kernel."""
+"""Who is at the other end: whether somebody looks on, and how something reaches them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from IPython import display as jupyter
 from IPython.core.getipython import get_ipython
+
+
+def display(bundle: Mapping[str, object], **options: object) -> None:
+    """Display a bundle by MIME type; in plain Python, which shows no pictures, print what it is in words."""
+    if get_ipython() is None:
+        print(bundle["text/plain"])
+    else:
+        jupyter.display(bundle, raw=True, **options)  # type: ignore[no-untyped-call]
 
 
 def interactive() -> bool:

@@ -59,8 +59,9 @@ def replacing(target: Path) -> Iterator[BinaryIO]:
     """
     target = target.resolve()  # of a link, what it stands for
     part = _part(target)
+    file = part.open("xb")
     try:
-        with part.open("xb") as file:
+        with file:
             yield file
             file.flush()
             os.fsync(file.fileno())  # on the disk before the name: also a computer that stops has one of both

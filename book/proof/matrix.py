@@ -47,7 +47,6 @@ from book.recording.notebooks import (
     ROOT,
     chosen,
     read_recording,
-    read_source,
     recording_of,
     sources,
     use_this_checkout,
@@ -128,20 +127,6 @@ def short_key() -> str:
         [provenance.digest(file) for file in files],
     ]
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()[:16]
-
-
-def out_of_step(works: list[str]) -> list[str]:
-    """List the chapters whose recordings are not of what is here, so that a result would be of nothing."""
-    found = []
-    for path in (ROOT / "chapters" / f"{name}.md" for name in works if name != SHORT):
-        if not recording_of(path).is_file():
-            changes = ["it has no recording"]
-        else:
-            recording = read_recording(recording_of(path))
-            changes = provenance.changes(recording, read_source(path), provenance.installed_versions())
-        if changes:
-            found.append(f"{path.stem}: {changes[0]}: run `make record ONLY={path.stem}` first")
-    return found
 
 
 def command(task: Task) -> list[str]:
@@ -239,7 +224,7 @@ def main(arguments: list[str]) -> int:
             rows = matrix_rows.read()[CHAPTERS]
             works = [one for one in works if lacking(rows, one, today(one), options.since)]
         works += [SHORT] if options.all else []
-    if stale := out_of_step(works):
+    if stale := provenance.behind(ROOT / "chapters" / f"{name}.md" for name in works if name != SHORT):
         print("\n".join(stale), file=sys.stderr)
         return 2
     CONFIGURATION.parent.mkdir(parents=True, exist_ok=True)

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TypeAlias
 
+from book.proof import rows
+from book.proof.rows import Row
 from book.proof.settings import PLAIN, emulated, settings, wanted
 from book.proof.short_training import NO_GRID
 from book.recording import provenance
 from book.recording.compare import TOLERANCES
 from book.recording.notebooks import TABLES, read_recording, recording_of, sources
-from d2lrnn.files import replacing
 
 RESULTS = TABLES / "matrix.json"
 # The file's parts. The first edition's rows, each over all its chapters together, are kept as they were.
 CHAPTERS, SHORT, FIRST = "chapters", "short-training", "first edition"
 ORDER = {setting.name: number for number, setting in enumerate([*settings(), *emulated()])}
-
-Row: TypeAlias = dict  # a line of the file
 
 
 def read() -> dict[str, list[Row]]:
@@ -37,26 +35,14 @@ def add(part: str, row: Row) -> None:
     """
     table = read()
     works = {path.stem for path in sources()} | {SHORT}
-    rows = {place(one): one for one in table[part] if place(one)[0] in works and one["setting"] in ORDER}
-    rows[place(row)] = row
-    table[part] = [rows[one] for one in sorted(rows)]
-    with replacing(RESULTS) as file:
-        file.write(f"{written(table)}\n".encode())
+    known = [one for one in table[part] if place(one)[0] in works and one["setting"] in ORDER]
+    table[part] = rows.with_row(known, row, place)
+    rows.write(RESULTS, table)
 
 
 def place(row: Row) -> tuple[str, str, str]:
     """Return what a row is the only one of."""
     return row.get("chapter", SHORT), row["processor"], row["setting"]
-
-
-def written(table: object, depth: int = 0) -> str:
-    """Return the file's text but for its last line's end: JSON with one line for each row."""
-    if isinstance(table, dict) and depth < 2:
-        parts = (f"{json.dumps(name)}: {written(part, depth + 1)}" for name, part in table.items())
-        return "{\n" + ",\n".join(parts) + "\n}"
-    if isinstance(table, list) and table and isinstance(table[0], dict):
-        return "[\n" + ",\n".join(map(json.dumps, table)) + "\n]"
-    return json.dumps(table)
 
 
 def keys() -> dict[str, str]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from d2lrnn.drawing.figures import SERIES_MIME
-from d2lrnn.recorded import MEASURED
+from d2lrnn.recorded import FINDING_MIME, MEASURED
 
 # How far two numbers of one kind may be from each other, relative to the larger. The matrix
 # in book/proof/tables has the largest difference of each kind; a test holds these to less than 20 times
@@ -105,7 +105,7 @@ def _text(value: object) -> str:
 
 
 def _compare(key: str, old: object, new: object, in_figure: bool) -> list[Deviation]:
-    if key == SERIES_MIME:
+    if key in (SERIES_MIME, FINDING_MIME):
         return _compare_series(_json(old), _json(new))
     if in_figure and (
         key == "text/html" or key.startswith("image/")

@@ -6,13 +6,22 @@ import hashlib
 import json
 import platform
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib import metadata
 from pathlib import Path
 
 from nbformat import NotebookNode
 
-from book.recording.notebooks import CHAPTERS, ROOT, code_cells
+from book.recording.findings import lasting, without_wording
+from book.recording.notebooks import (
+    CHAPTERS,
+    ROOT,
+    code_cells,
+    own_code_cells,
+    read_recording,
+    read_source,
+    recording_of,
+)
 from book.recording.setup_cell import imported
 from d2lrnn.recorded import MEASURED
 
@@ -77,8 +86,9 @@ def _normal(name: str) -> str:
 
 
 def code_digest(source: NotebookNode) -> str:
-    """Return one hash over a chapter's code cells, in order, with their tags."""
-    code = json.dumps([[cell.source, cell.metadata.get("tags", [])] for cell in code_cells(source)])
+    """Return one hash over a chapter's code cells and tags, in order, without the words of findings."""
+    cells = [[without_wording(cell.source), cell.metadata.get("tags", [])] for cell in code_cells(source)]
+    code = json.dumps(cells)
     return hashlib.sha256(code.encode()).hexdigest()
 
 
@@ -93,12 +103,15 @@ def key(recording: NotebookNode) -> str:
 
 
 def outputs_digest(recording: NotebookNode) -> str:
-    """Return one hash over a recording's outputs but for measured values, which tells an edit by hand."""
-    outputs = [cell.outputs for cell in code_cells(recording)]
-    lasting = json.dumps(
+    """Return one hash over a recording's outputs, which tells an edit by hand.
+
+    Measured values and a finding's words are left out.
+    """
+    outputs = [[lasting(output) for output in cell.outputs] for cell in code_cells(recording)]
+    kept = json.dumps(
         in_strings(lambda text: MEASURED.sub("", text), outputs), sort_keys=True, ensure_ascii=False
     )
-    return hashlib.sha256(lasting.encode()).hexdigest()
+    return hashlib.sha256(kept.encode()).hexdigest()
 
 
 def in_strings(change: Callable[[str], str], data: object) -> object:
@@ -204,6 +217,8 @@ def changes(recording: NotebookNode, source: NotebookNode, versions: Mapping[str
     found = []
     if recorded["code"] != code_digest(source):
         found.append("the chapter's code changed")
+    elif [cell.source for cell in code_cells(source)] != [cell.source for cell in own_code_cells(recording)]:
+        found.append("the words of a finding changed")
     if recorded["outputs"] != outputs_digest(recording):
         found.append("its outputs were edited by hand")
     for name, was in recorded["files"].items():
@@ -220,4 +235,19 @@ def changes(recording: NotebookNode, source: NotebookNode, versions: Mapping[str
             found.append(f"{name} is not pinned any more")
         elif versions[name] != was:
             found.append(f"{name} was {was}, now {versions[name]}")
+    return found
+
+
+def behind(chapters: Iterable[Path]) -> list[str]:
+    """List the chapters whose recordings are not of what is here, so that a proof would be of nothing."""
+    found = []
+    for path in chapters:
+        recording = recording_of(path)
+        why = (
+            changes(read_recording(recording), read_source(path), installed_versions())
+            if recording.is_file()
+            else ["it has no recording"]
+        )
+        if why:
+            found.append(f"{path.stem}: {why[0]}: run `make record ONLY={path.stem}` first")
     return found

@@ -26,7 +26,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
-from book.recording import address, provenance
+from book.recording import address, findings, provenance
 from book.recording.address import Repository
 from book.recording.notebooks import (
     ROOT,
@@ -39,6 +39,7 @@ from book.recording.notebooks import (
     use_this_checkout,
 )
 from book.recording.setup_cell import imported
+from book.site.findings import counted_outputs
 
 LOGGER = logging.getLogger(__name__)
 # Of MathJax's script and fonts one after another, as django-static-mathjax 3.2.2.1 has them.
@@ -51,7 +52,7 @@ def chapters_by_docname() -> dict[str, Path]:
 
 
 def state(path: Path) -> str:
-    """Return a hash over all that decides a chapter's outputs: recording, d2lrnn, texts, versions."""
+    """Return a hash over all that decides what a chapter shows: recording, package, versions, counts."""
     inputs = [
         path,
         recording_of(path),
@@ -60,6 +61,7 @@ def state(path: Path) -> str:
     ]
     parts = [provenance.digest(file) for file in inputs if file.is_file()]
     parts += [f"{name}=={version}" for name, version in provenance.installed_versions().items()]
+    parts += [repr(row) for row in findings.rows() if row["chapter"] == path.stem]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -99,7 +101,8 @@ def fill_cache(app: Sphinx, env: BuildEnvironment, docnames: Sequence[str]) -> N
             with contextlib.suppress(KeyError):  # the cache may have nothing of it
                 cache.remove_cache(cache.match_cache_notebook(source).pk)
         else:
-            bundle = CacheBundleIn(with_outputs(source, recorded), str(recording))
+            filled = with_counts(with_outputs(source, recorded), chapters[docname].stem, recorded)
+            bundle = CacheBundleIn(filled, str(recording))
             cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
 
 
@@ -120,6 +123,14 @@ def with_outputs(source: NotebookNode, recording: NotebookNode) -> NotebookNode:
         cell.outputs = recorded.outputs
         cell.execution_count = recorded.execution_count
     return filled
+
+
+def with_counts(notebook: NotebookNode, chapter: str, recording: NotebookNode) -> NotebookNode:
+    """Return a notebook whose findings say in how many runs they held."""
+    counts = findings.counted(findings.rows(), chapter, provenance.key(recording))
+    for cell in code_cells(notebook):
+        cell.outputs = counted_outputs(cell, chapter, counts)
+    return notebook
 
 
 def set_repository(_app: Sphinx, config: Config) -> None:

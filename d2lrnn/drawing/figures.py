@@ -21,17 +21,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TypeAlias
 
-from IPython import display as jupyter
-from IPython.core.getipython import get_ipython
 from PIL import Image
 
 from d2lrnn import _support
+from d2lrnn._kernel import display
 from d2lrnn.drawing import _series
 from d2lrnn.drawing._style import BLACK, CourseFigure, Figure, Legend, drawing, style
+from d2lrnn.recorded import SIGNIFICANT_DIGITS
 
 SERIES_MIME = "application/vnd.d2lrnn.series+json"
 MAX_POINTS = 200  # of a published series
-SIGNIFICANT_DIGITS = 6  # of a published number: far coarser than what differs between machines
 # Takes what lies halfway between two roundings, as powers of two do, to where no last bit decides.
 BELOW = 1 - 1e-12
 
@@ -146,14 +145,6 @@ def show(fig: Figure, alt: str, data: Mapping[str, Json]) -> None:
         display(displayed(bundle))
     else:
         bundles.append(bundle)
-
-
-def display(bundle: Bundle, **options: object) -> None:
-    """Display a bundle; in plain Python, which shows no pictures, print what it is in words."""
-    if get_ipython() is None:
-        print(bundle["text/plain"])
-    else:
-        jupyter.display(bundle, raw=True, **options)  # type: ignore[no-untyped-call]
 
 
 @contextlib.contextmanager

@@ -9,11 +9,10 @@ from types import TracebackType
 from uuid import uuid4
 
 from d2lrnn import _support
-from d2lrnn._kernel import interactive
+from d2lrnn._kernel import display, interactive
 from d2lrnn.drawing import _series, figures
 from d2lrnn.drawing._progress import bar
 from d2lrnn.drawing.curves import plot_curves
-from d2lrnn.drawing.figures import display
 
 MAX_ROUNDS = 10**15  # more could not be told apart by the bar, nor waited for
 

@@ -20,7 +20,9 @@ def test_trying_to_write_takes_no_file_that_is_somebody_elses(
 ) -> None:
     theirs = tmp_path / ".model.pt.part"
     theirs.write_bytes(b"half a model")
-    monkeypatch.setattr(files, "_part", lambda target: theirs)
+    monkeypatch.setattr(files, "_part", lambda _target: theirs)
     with pytest.raises(FileExistsError, match="path="):
         files.writable("path", tmp_path / "model.pt")
+    with pytest.raises(FileExistsError), files.replacing(tmp_path / "model.pt"):
+        pass
     assert theirs.read_bytes() == b"half a model"

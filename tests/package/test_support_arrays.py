@@ -76,6 +76,12 @@ def test_what_comes_back_is_the_caller_s_no_more():
     assert value.tolist() == [1, 1]
 
 
+def test_a_tensor_whose_sign_is_a_mark_on_other_memory_is_taken():
+    value = torch.tensor([1 + 2j], dtype=torch.complex128).conj().imag
+    assert value.is_neg()
+    assert real_numbers("W", value).tolist() == [-2]
+
+
 def test_infinities_and_nan_of_longdouble_are_taken():
     assert repr(real_numbers("W", np.array([math.inf, math.nan], np.longdouble))) == "array([inf, nan])"
 

@@ -152,8 +152,8 @@ def test_what_every_kernel_loads_counts_if_the_chapter_imports_it():
 
 
 def test_what_every_kernel_loads_counts_if_the_package_imports_it():
-    module = PACKAGE / "drawing" / "figures.py"
-    versions = described(bare=["IPython"], IPython=None, d2lrnn__drawing__figures=module)["versions"]
+    module = PACKAGE / "_kernel.py"
+    versions = described(bare=["IPython"], IPython=None, d2lrnn___kernel=module)["versions"]
     assert list(versions) == ["ipython"]
 
 

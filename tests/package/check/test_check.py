@@ -434,3 +434,9 @@ def test_check_does_not_hang_on_an_endless_answer(name):
 def test_check_refuses_what_is_no_function(name):
     with pytest.raises(TypeError, match=f"{name} must be a function, got None"):
         getattr(check, name)(None)
+
+
+def test_number_of_values_is_told_where_it_can_be_counted():
+    assert difference([1], [1, 2]) == "1 values instead of 2"
+    assert difference([1] * 102, [1, 2]) == "102 values instead of 2"
+    assert difference([1] * 103, [1, 2]) == "more than 102 values instead of 2"

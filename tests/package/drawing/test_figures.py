@@ -20,7 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox, CompositeAffine2D
 from PIL import Image
 
-from d2lrnn import new_figure, plot_curves, show
+from d2lrnn import _kernel, new_figure, plot_curves, show
 from d2lrnn.drawing import figures
 from d2lrnn.drawing._series import MAX_CURVES
 from d2lrnn.drawing._style import DEFAULTS, style, without_font_notice
@@ -116,11 +116,11 @@ def test_plain_python_is_told_the_figure_in_words(capsys):
 
 def test_a_kernel_is_handed_the_whole_figure(monkeypatch):
     calls = []
-    monkeypatch.setattr(figures, "get_ipython", object)
+    monkeypatch.setattr(_kernel, "get_ipython", object)
     monkeypatch.setattr(
-        figures.jupyter, "display", lambda *bundle, **options: calls.append((bundle, options))
+        _kernel.jupyter, "display", lambda *bundle, **options: calls.append((bundle, options))
     )
-    figures.display({"text/plain": "a line", "text/html": "<svg>"}, update=True)
+    _kernel.display({"text/plain": "a line", "text/html": "<svg>"}, update=True)
     bundle = {"text/plain": "a line", "text/html": "<svg>"}
     assert calls == [((bundle,), {"raw": True, "update": True})]
 
@@ -828,3 +828,9 @@ def test_figure_of_a_bad_size_is_refused(changes, error, message):
 
 def test_sizes_of_numpy_are_sizes():
     assert len(new_figure(np.int64(2), np.int32(2), height=np.float32(3)).axes) == 4
+
+
+def test_axes_stand_within_the_figure_before_they_are_laid_out():
+    box = new_figure().axes[0].get_position()
+    assert 0.1 < box.x0 < box.x1 < 1
+    assert 0.1 < box.y0 < box.y1 < 1

@@ -239,6 +239,7 @@ def test_the_type_of_number_is_the_models(cell, dtype):
         ("rnn", torch.zeros(2, 5), ValueError, r"state must have shape \(1, 2, 5\), got \(2, 5\)"),
         ("gru", torch.zeros(1, 1, 5), ValueError, r"state must have shape \(1, 2, 5\), got \(1, 1, 5\)"),
         ("gru", (torch.zeros(1, 2, 5),), TypeError, "state must be a tensor for cell='gru'"),
+        ("rnn", (torch.zeros(1, 2, 5),), TypeError, "state must be a tensor for cell='rnn'"),
         ("lstm", torch.zeros(1, 2, 5), TypeError, "state must be a tuple of two tensors for cell='lstm'"),
         ("lstm", (torch.zeros(1, 2, 5),), TypeError, "state must be a tuple of two tensors"),
         ("lstm", (torch.zeros(1, 2, 5), torch.zeros(1, 2, 4)), ValueError, r"got \(1, 2, 4\)"),

@@ -660,3 +660,16 @@ def test_weights_that_their_type_cannot_hold_are_an_error(sigma, dtype):
 def test_classes_too_many_for_memory_are_an_error(num_classes):
     with pytest.raises(ValueError, match="num_classes must be so few"):
         one_hot(torch.tensor([[1]]), num_classes)
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_state_before_the_first_step_gets_a_gradient_if_it_needs_one(frozen):
+    model, X = RNNLMScratch(3, 4, seed=0), torch.tensor([[0, 1, 2]])
+    model.rnn.W_hh.requires_grad_(not frozen)
+    start = torch.zeros(1, 4, dtype=torch.float64, requires_grad=True)
+    model(X, start)[0].sum().backward()
+    plain, same = PlainRNNLM(3, 4, seed=0), torch.zeros_like(start).requires_grad_()
+    plain.load_state_dict(model.state_dict())
+    plain(X, same)[0].sum().backward()
+    assert torch.allclose(start.grad, same.grad)
+    assert same.grad.abs().min() > 0
