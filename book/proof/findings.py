@@ -24,6 +24,7 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
 from book.proof import claims, findings_page, rows, times
+from book.proof.matrix_rows import key_of
 from book.proof.shifted import FAILED_MIME
 from book.recording import findings
 from book.recording.findings import SHIFTS, Row
@@ -94,11 +95,9 @@ def place(row: Row) -> tuple[str, int]:
 def to_run(paths: list[Path]) -> list[tuple[Path, int]]:
     """Return the runs that have no row of today's key, the dearest first."""
     known = {(*place(row), row["key"]) for row in findings.rows()}
+    today = {path: key_of(path) for path in paths}
     left = [
-        (path, shift)
-        for path in paths
-        for shift in SHIFTS
-        if (path.stem, shift, key(read_recording(recording_of(path)))) not in known
+        (path, shift) for path in paths for shift in SHIFTS if (path.stem, shift, today[path]) not in known
     ]
     return sorted(left, key=lambda task: -seconds(task[0]))
 
