@@ -58,7 +58,6 @@ STYLE = {
     "font.size": 10.5,
     "grid.alpha": 0.15,
     "grid.color": BLACK,
-    "legend.frameon": False,
     "lines.linewidth": 1.8,
     "lines.markersize": 5,
     "svg.fonttype": "none",  # real text: can be selected, read out and searched
