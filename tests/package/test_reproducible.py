@@ -55,7 +55,8 @@ def test_weights_too_coarse_for_a_grid_are_refused_and_left_alone(dtype):
 
 
 @pytest.mark.parametrize(
-    ("dtype", "value"), [(torch.float64, 1e300), (torch.float64, 3e11), (torch.float32, 200.3)]
+    ("dtype", "value"),
+    [(torch.float64, 1e300), (torch.float64, 3e11), (torch.float64, 5e10), (torch.float32, 200.3)],
 )
 def test_a_weight_larger_than_the_grid_can_tell_is_left_alone_and_has_no_margin(dtype, value):
     p = weights(value, 0.123456, dtype=dtype)
@@ -127,6 +128,15 @@ def test_decimals_of_numpy_are_taken():
 def test_what_cannot_be_rounded_is_named(parameters):
     with pytest.raises(TypeError, match="parameters must"):
         round_to_grid(parameters, 3)
+
+
+def test_weights_made_in_inference_mode_are_rounded_in_it_and_refused_outside():
+    with torch.inference_mode():
+        p = torch.tensor([0.26])
+        round_to_grid({"W": p}.items(), 1)
+        assert p.tolist() == torch.tensor([0.3]).tolist()
+    with pytest.raises(ValueError, match="parameters must not be made in inference mode, but W was"):
+        round_to_grid({"W": p}.items(), 1)
 
 
 def test_the_margin_of_float64_weights_is_noted(monkeypatch):

@@ -258,6 +258,7 @@ def test_a_state_of_another_model_is_an_error(cell, state, error, message):
     ("X", "error", "message"),
     [
         (torch.tensor([[6]]), ValueError, r"in 0\.\.5, got 6"),
+        (torch.tensor([[1, 6]]), ValueError, r"in 0\.\.5, got 6"),  # the least is allowed and not 0
         (torch.tensor([[-1]]), ValueError, r"in 0\.\.5, got -1"),
         (torch.tensor([0, 1]), ValueError, r"\(batch, steps\)"),
         (torch.zeros(2, 3), TypeError, "must hold integers"),

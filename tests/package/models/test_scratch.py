@@ -335,6 +335,7 @@ def test_tokens_may_be_any_integers(kind, dtype):
     ("X", "state", "error", "message"),
     [
         (torch.tensor([[0, 5]]), None, ValueError, r"in 0\.\.4, got 5"),
+        (torch.tensor([[1, 5]]), None, ValueError, r"in 0\.\.4, got 5"),  # the least is allowed and not 0
         (torch.tensor([[0, -1]]), None, ValueError, r"in 0\.\.4, got -1"),
         (torch.tensor([0, 1]), None, ValueError, r"must be \(batch, steps\)"),
         (torch.zeros(2, 3), None, TypeError, "must hold integers"),
