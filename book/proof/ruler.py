@@ -23,14 +23,13 @@ WIDTH, HEIGHT = 1440, 900  # pixels of the window
 MOST_CODE, LEAST_PICTURES, LATEST_PICTURE = 1 / 3, 1 / 6, 900  # what chapters aim at
 
 # From which pixel to which each visible element of a kind reaches, below the upper end of the text. A picture
-# is no sign on a button and no formula: it is at least 60 pixels high.
+# is no sign on a button: it is at least 60 pixels high.
 MEASURE = """async () => {
   await document.fonts.ready;
-  await window.MathJax?.startup?.promise;
   const article = document.querySelector("article");
   const { top, height } = article.getBoundingClientRect();
   const spans = (selector, least) => [...article.querySelectorAll(selector)]
-    .filter((part) => part.checkVisibility({ visibilityProperty: true }) && !part.closest("mjx-container"))
+    .filter((part) => part.checkVisibility({ visibilityProperty: true }))
     .map((part) => part.getBoundingClientRect())
     .filter((box) => box.height >= least)
     .map((box) => [box.top - top, box.bottom - top]);

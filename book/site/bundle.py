@@ -2,7 +2,7 @@
 
 A page of the theme would ask for some thirty files, among them half a megabyte of icons as a script that its
 font has as well. The template `layout.html` beside this module names the bundles; their parts stand here. A
-file that is not listed, such as MathJax on pages with equations, keeps its own place.
+file that is not listed keeps its own place.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ STYLES = (
     "mystnb.*.css",
     "exercise.css",
     "sphinx-design.min.css",
+    "Temml-STIX2.css",
+    "formulas.css",
     "course.css",
 )
 HEAD_SCRIPTS = (

@@ -1,4 +1,4 @@
-"""Sphinx extension: serves recordings to the build, MathJax from the site itself, and finds the repository.
+"""Sphinx extension: serves recordings to the build, and finds the repository.
 
 A chapter whose recording still holds is shown as recorded. Any other is executed by the build, so that no
 page shows a stale output.
@@ -12,7 +12,6 @@ import shutil
 import sys
 from collections.abc import Sequence
 from importlib.machinery import PathFinder
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -42,8 +41,6 @@ from book.recording.setup_cell import imported
 from book.site.findings import counted_outputs
 
 LOGGER = logging.getLogger(__name__)
-# Of MathJax's script and fonts one after another, as django-static-mathjax 3.2.2.1 has them.
-MATHJAX_SHA256 = "0916e844cfc07c52c46a063ea9d5efbcd2617975fecbf29c876365f2990edc56"
 
 
 def chapters_by_docname() -> dict[str, Path]:
@@ -182,39 +179,11 @@ def mend_buttons(
             button["icon"] = "fas fa-code-branch"
 
 
-def serve_mathjax(_app: Sphinx, config: Config) -> None:
-    """Let pages load MathJax from the site itself and not from another host."""
-    config.mathjax_path = "mathjax/tex-mml-chtml.js"
-
-
-def checked_mathjax(folder: Path) -> list[Path]:
-    """Return MathJax's script and fonts below a folder, as paths in it.
-
-    Raises
-    ------
-    ExtensionError
-        If they are not the files that the site was made with.
-    """
-    fonts = Path("output", "chtml", "fonts", "woff-v2")
-    found = [Path("tex-mml-chtml.js"), *sorted(fonts / path.name for path in (folder / fonts).iterdir())]
-    digest = hashlib.sha256(b"".join((folder / path).read_bytes() for path in found)).hexdigest()
-    if digest != MATHJAX_SHA256:
-        raise ExtensionError(
-            f"MathJax's files have the SHA-256 {digest}, expected {MATHJAX_SHA256}: see requirements.txt"
-        )
-    return found
-
-
 def copy_files(app: Sphinx, error: Exception | None) -> None:
-    """Copy what pages point to: MathJax's script and fonts out of their package, and the recordings."""
+    """Copy the recordings, which pages point to."""
     if error or app.builder.format != "html":
         return
     (Path(app.outdir) / ".nojekyll").touch()  # or GitHub Pages, from a branch, leaves out what begins with _
-    source = Path(str(files("mathjax"))) / "static" / "mathjax" / "es5"
-    for path in checked_mathjax(source):
-        target = Path(app.outdir) / "_static" / "mathjax" / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(source / path, target)
     for docname in app.env.d2lrnn_states:  # type: ignore[attr-defined]
         recording = ROOT / f"{docname}.ipynb"
         if recording.is_file():
@@ -239,7 +208,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension with Sphinx."""
     use_this_checkout()
     app.connect("config-inited", set_repository, priority=400)
-    app.connect("config-inited", serve_mathjax)
     app.connect("build-finished", copy_files)
     app.connect("build-finished", forget_failed_build)
     app.connect("env-get-outdated", find_outdated)

@@ -1,19 +1,13 @@
 """The site as a reader meets it: recordings are shown while they hold, and anything else is executed."""
 
 import re
-import shutil
 from importlib.metadata import version
-from importlib.resources import files
-from pathlib import Path
 
 import pytest
 from small_course import chapter
-from sphinx.errors import ExtensionError
 
-from book.site.extension import checked_mathjax
 from d2lrnn import __version__
 
-FONTS = Path("output", "chtml", "fonts", "woff-v2")
 SMALL = """\
 import numpy as np
 
@@ -189,13 +183,3 @@ def test_a_site_without_an_address_has_no_sitemap(built):
     (built[0].root / "_build" / "html" / "sitemap.xml").unlink(missing_ok=True)
     assert built[0].build().returncode == 0
     assert not (built[0].root / "_build" / "html" / "sitemap.xml").exists()
-
-
-def test_mathjax_is_copied_only_if_it_is_the_known_one(tmp_path):
-    source = Path(str(files("mathjax"))) / "static" / "mathjax" / "es5"
-    shutil.copytree(source / FONTS, tmp_path / FONTS)
-    shutil.copy(source / "tex-mml-chtml.js", tmp_path)
-    assert len(checked_mathjax(tmp_path)) > 10
-    (tmp_path / "tex-mml-chtml.js").write_text("another()", encoding="utf-8")
-    with pytest.raises(ExtensionError, match="MathJax's files have the SHA-256"):
-        checked_mathjax(tmp_path)
