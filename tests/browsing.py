@@ -23,6 +23,7 @@ POLICY = (
 )
 AXE_SHA256 = "84494fec757e4710dc751c8d7a636e457f4532f08f85c86dc9070133fbff53bc"  # axe-core 4.12.1
 SUB_PATH = "/a/course/"
+DESK = {"width": 1280, "height": 900}
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
 AXE = """async (rules) => {
   const { violations } = await axe.run(document, { runOnly: rules, resultTypes: ["violations"] });
@@ -96,3 +97,9 @@ def violations(page: Page, rules: object = WCAG) -> list[str]:
         raise RuntimeError("axe.min.js is not the one of axe-playwright-python 0.1.8")
     page.evaluate(script.decode())
     return page.evaluate(AXE, rules)
+
+
+def settled(page: Page) -> None:
+    """Wait until a page has loaded, and its fonts."""
+    page.wait_for_load_state("networkidle")
+    page.evaluate("document.fonts.ready.then(() => null)")

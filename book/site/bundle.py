@@ -12,6 +12,7 @@ from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.util.fileutil import copy_asset
 
 # In the order in which pages would load them; a pattern must match exactly one file of _static.
 STYLES = (
@@ -26,25 +27,29 @@ STYLES = (
     "sphinx-design.min.css",
     "Temml-STIX2.css",
     "formulas.css",
+    "search.css",
     "course.css",
 )
 HEAD_SCRIPTS = (
     "documentation_options.js",
     "doctools.js",
-    "sphinx_highlight.js",
     "clipboard.min.js",
     "copybutton.js",
     "scripts/sphinx-book-theme.js",
 )
 # Loaded when the page is, after what stands in the page itself, which the first one needs.
-END_SCRIPTS = ("togglebutton.js", "scripts/bootstrap.js", "scripts/pydata-sphinx-theme.js")
+END_SCRIPTS = ("togglebutton.js", "scripts/bootstrap.js", "scripts/pydata-sphinx-theme.js", "search.js")
 BUNDLES = {"styles/site.css": STYLES, "scripts/head.js": HEAD_SCRIPTS, "scripts/end.js": END_SCRIPTS}
-# Live cells, tabs, and icons drawn by a script: no chapter has the first two, a font has the icons.
+# Live cells, tabs, icons drawn by a script, and Sphinx's search: no chapter has the first two, a font has the
+# icons, and book/site/search.py looks for words.
 UNUSED = (
     "*webpack-macros.html",
     "sphinx-thebe.*",
     "design-tabs.js",
     "scripts/fontawesome.js*",
+    "searchtools.js",
+    "language_data.js",
+    "sphinx_highlight.js",
     "styles/theme.css",
     "**/*.map",
 )
@@ -76,6 +81,8 @@ def write_bundles(app: Sphinx, error: Exception | None) -> None:
     if error or app.builder.format != "html":
         return
     static = Path(app.outdir) / "_static"
+    for source in app.config.html_static_path:  # Sphinx copies them only if it writes a page, too
+        copy_asset(str(Path(app.confdir) / source), str(static))
     for bundle, patterns in BUNDLES.items():
         parts = [_text(static, pattern) for pattern in patterns]
         (static / bundle).write_text(

@@ -4,21 +4,17 @@ It is served below a sub-path and under the strict policy of the README. The scr
 `_build/screenshots`, for a person to look at.
 """
 
-import os
 import re
-import subprocess
-import sys
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
-from browsing import POLICY, chromium, served, violations
+from browsing import DESK, POLICY, settled, violations
 from small_course import ROOT
 
 SCREENSHOTS = ROOT / "_build" / "screenshots"
-DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+PHONE = {"width": 390, "height": 844}
 EXPLORERS = ".d2lrnn-explorer, .d2lrnn-text"
 MOST_BYTES, MOST_REQUESTS = 1_500_000, 20  # of a page's first load
 # Text that only a source should have: roles, fences and labels of MyST, commands and braces of LaTeX.
@@ -59,35 +55,6 @@ class Visit:
     still: list[str] = field(default_factory=list)  # controls that no key moves
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """Build the site as `make site` does, without a repository's address."""
-    target = tmp_path_factory.mktemp("site")
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("D2LRNN")}
-    program = Path(sys.executable).with_name("jupyter-book")
-    command = [program, "build", ROOT, "--path-output", target, "-W", "-n", "--keep-going"]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return target / "_build" / "html"
-
-
-@pytest.fixture(scope="module")
-def pages(site):
-    return sorted(p.relative_to(site).as_posix() for p in site.rglob("*.html") if "_static" not in p.parts)
-
-
-@pytest.fixture(scope="module")
-def address(site):
-    with served(site) as where:
-        yield where
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as started:
-        yield started
-
-
 def watched(page):
     visit = Visit()
     page.on("console", lambda m: visit.faults.append(m.text) if m.type in ("error", "warning") else None)
@@ -102,12 +69,6 @@ def answered(request, visit):
         visit.requests.append((request.url, request.sizes()["responseBodySize"]))
         if (status := request.response().status) >= 400:
             visit.faults.append(f"{status}: {request.url}")
-
-
-def settled(page):
-    """Wait until the page has loaded, and its fonts."""
-    page.wait_for_load_state("networkidle")
-    page.evaluate("document.fonts.ready.then(() => null)")
 
 
 @pytest.fixture(scope="module")
@@ -209,13 +170,6 @@ def test_keys_move_every_control_of_every_explorer(visits):
     assert listed(visits, lambda visit: visit.still) == []
 
 
-@pytest.fixture
-def page(browser):
-    opened = browser.new_page(viewport=DESK)
-    yield opened
-    opened.close()
-
-
 def test_pages_work_from_files(page, site, pages):
     faults = {}
     for name in pages:
@@ -224,23 +178,6 @@ def test_pages_work_from_files(page, site, pages):
         settled(page)
         faults |= {name: visit.faults} if visit.faults else {}
     assert faults == {}
-
-
-def test_search_finds_perplexity(page, address):
-    page.goto(address)
-    settled(page)
-    page.keyboard.press("Control+k")
-    page.keyboard.type("perplexity")
-    page.keyboard.press("Enter")
-    result = page.locator("#search-results a", has_text="Language models").first
-    result.click()
-    assert page.url.startswith(f"{address}chapters/language-models.html")
-
-
-def test_search_results_quote_no_raw_markup(page, address):
-    page.goto(f"{address}search.html?q=perplexity")
-    page.locator("#search-results p.context").nth(3).wait_for()
-    assert RAW.findall(page.locator("#search-results").inner_text()) == []
 
 
 def test_focus_is_visible_wherever_the_tab_key_leads(page, address):
