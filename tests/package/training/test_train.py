@@ -736,3 +736,9 @@ def test_a_learning_rate_that_adam_s_first_step_cannot_take_is_an_error():
 def test_epochs_too_many_to_count_are_an_error(num_epochs):
     with pytest.raises(ValueError, match="num_epochs must be so few"):
         train(RNNLMScratch(6, 4, seed=0), CYCLE, **{**SMALL, "num_epochs": num_epochs})
+
+
+@pytest.mark.parametrize("corpus", [[], [1]])
+def test_a_corpus_too_short_for_a_batch_is_an_error_that_says_how_much_is_needed(corpus):
+    with pytest.raises(ValueError, match=rf"need 13 tokens, but corpus holds {len(corpus)}"):
+        train(PlainRNNLM(6, 8, seed=0), corpus, **SMALL)
