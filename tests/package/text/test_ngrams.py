@@ -719,7 +719,7 @@ def test_fewer_counts_than_until_are_all_used():
     assert zipf_fit(counts)[0] == pytest.approx(1.0, rel=1e-5)
 
 
-@pytest.mark.parametrize(("skip", "until"), [(10, 1000), (5, 6), (7, 3)])
+@pytest.mark.parametrize(("skip", "until"), [(10, 1000), (5, 6), (7, 3), (0, 1)])
 def test_fewer_than_two_ranks_are_an_error(skip, until):
     with pytest.raises(ValueError, match=f"skip={skip} and until={until} leave fewer than 2 of 11 counts"):
         zipf_fit(range(1, 12), skip, until)

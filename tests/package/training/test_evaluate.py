@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from itertools import pairwise
 
@@ -14,6 +15,7 @@ from small_models import CYCLE, MODELS, Spy, Successor, a_user_s_settings, every
 from torch import nn
 
 from d2lrnn import RNNLM, RNNLMScratch, evaluate
+from d2lrnn.training.evaluate import IGNORED
 
 law = settings(deadline=None, max_examples=30)  # a busy machine is not a fault
 
@@ -199,3 +201,8 @@ def test_a_user_s_settings_change_nothing(name):
     corpus = text(40)
     with a_user_s_settings()[name]:
         assert evaluate(model, corpus, batch_size=3) == expected
+
+
+def test_the_label_that_is_left_out_is_the_one_that_pytorch_leaves_out():
+    default = inspect.signature(nn.functional.cross_entropy).parameters["ignore_index"].default
+    assert default == IGNORED

@@ -8,7 +8,7 @@ import os
 import random
 import subprocess
 import sys
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -426,6 +426,15 @@ def test_seconds_are_those_of_training_only(monkeypatch):
     clock = iter([0.0, 1.5, 100.0, 102.5])
     monkeypatch.setattr(loop.time, "perf_counter", lambda: next(clock))
     assert train(RNNLMScratch(6, 5, seed=0), CYCLE, **SMALL, held_out=CYCLE).seconds == 4.0
+
+
+def test_seconds_have_the_time_between_checkpoints_and_not_that_of_saving(monkeypatch, tmp_path):
+    clock = count(1.0)
+    monkeypatch.setattr(loop.time, "perf_counter", lambda: next(clock))
+    options = {**SMALL, "num_epochs": 1, "checkpoint": tmp_path / "run.pt", "checkpoint_every": 1}
+    history = train(RNNLMScratch(6, 5, seed=0), CYCLE, **options)
+    steps = history.num_tokens // (SMALL["batch_size"] * SMALL["num_steps"])
+    assert history.seconds == steps + 1.0
 
 
 def test_gradient_norms_are_the_largest_before_clipping():
