@@ -347,7 +347,7 @@ def table(results: list[dict[str, str]]) -> str:
     lines.append("| --- | ---: | ---: | ---: | ---: |")
     for name, counts in [*by_module.items(), ("all", total)]:
         numbers = (counts.total(), counts[UNIT], counts[REGRESSION], counts[NOTHING])
-        lines.append(f"| {name} | " + " | ".join(map(str, numbers)) + " |")
+        lines.append(f"| {name if name == 'all' else f'`{name}`'} | " + " | ".join(map(str, numbers)) + " |")
     lines += ["", f"Caught: {(total[UNIT] + total[REGRESSION]) / total.total():.1%}.", ""]
     survivors = [row for row in results if row["by"] == NOTHING]
     if survivors:

@@ -23,6 +23,7 @@ from book.recording.notebooks import (
     ROOT,
     chosen,
     code_cells,
+    in_book_order,
     read_recording,
     read_source,
     recording_of,
@@ -77,7 +78,8 @@ def page_of(path: Path) -> str:
 def table(found: dict[str, dict]) -> str:
     """Return the status page's table, in Markdown."""
     lines = ["| chapter | code cells | seconds |", "| --- | ---: | ---: |"]
-    for page, one in found.items():
+    for page in in_book_order(found):
+        one = found[page]
         cells = len(code_cells(read_source(ROOT / f"{page}.md")))
         lines.append(f"| {{doc}}`/{page}` | {cells} | {one['seconds']} |")
     lines.append(f"| together | | {sum(one['seconds'] for one in found.values())} |")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -42,6 +43,13 @@ def use_this_checkout() -> None:
 def sources() -> list[Path]:
     """Return every executable page: the files of `chapters/` that hold code cells, in order of name."""
     return [path for path in sorted(CHAPTERS.glob("*.md")) if code_cells(read_source(path))]
+
+
+def in_book_order(pages: Iterable[str]) -> list[str]:
+    """Return pages, such as `chapters/rnn`, in the order of the table of contents; others come last."""
+    listed = re.findall(r"^\s*- file: *(\S+)$", (ROOT / "_toc.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    place = {page: number for number, page in enumerate(listed)}
+    return sorted(pages, key=lambda page: place.get(page, len(place)))
 
 
 def chosen(words: Iterable[str]) -> list[Path]:

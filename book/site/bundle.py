@@ -1,4 +1,4 @@
-"""Sphinx extension: serves the theme's files as one stylesheet and two scripts, and drops what no page uses.
+"""Sphinx extension: serves the theme's files as one stylesheet and three scripts, and drops what is unused.
 
 A page of the theme would ask for some thirty files, among them half a megabyte of icons as a script that its
 font has as well. The template `layout.html` beside this module names the bundles; their parts stand here. A
@@ -8,11 +8,14 @@ file that is not listed keeps its own place.
 from __future__ import annotations
 
 import re
+from importlib.resources import files
 from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.fileutil import copy_asset
+
+from book.site import icons
 
 # In the order in which pages would load them; a pattern must match exactly one file of _static.
 STYLES = (
@@ -20,7 +23,6 @@ STYLES = (
     "styles/pydata-sphinx-theme.css",
     "pygments.css",
     "styles/sphinx-book-theme.css",
-    "togglebutton.css",
     "copybutton.css",
     "mystnb.*.css",
     "exercise.css",
@@ -29,6 +31,9 @@ STYLES = (
     "formulas.css",
     "search.css",
     "course.css",
+    "exercises.css",
+    "terms.css",
+    "print.css",
 )
 HEAD_SCRIPTS = (
     "documentation_options.js",
@@ -38,15 +43,31 @@ HEAD_SCRIPTS = (
     "scripts/sphinx-book-theme.js",
 )
 # Loaded when the page is, after what stands in the page itself, which the first one needs.
-END_SCRIPTS = ("togglebutton.js", "scripts/bootstrap.js", "scripts/pydata-sphinx-theme.js", "search.js")
-BUNDLES = {"styles/site.css": STYLES, "scripts/head.js": HEAD_SCRIPTS, "scripts/end.js": END_SCRIPTS}
-# Live cells, tabs, icons drawn by a script, and Sphinx's search: no chapter has the first two, a font has the
-# icons, and book/site/search.py looks for words.
+END_SCRIPTS = (
+    "scripts/bootstrap.js",
+    "scripts/pydata-sphinx-theme.js",
+    "buttons.js",
+    "contents.js",
+    "terms.js",
+    "search.js",
+)
+MODE = ("mode.js",)  # before anything is painted
+BUNDLES = {
+    "styles/site.css": STYLES,
+    "scripts/mode.js": MODE,
+    "scripts/head.js": HEAD_SCRIPTS,
+    "scripts/end.js": END_SCRIPTS,
+}
+FONTS = Path("theme", "pydata_sphinx_theme", "static", "vendor", "fontawesome", "webfonts")  # of the theme
+# Live cells, tabs, folding by a script, icons, and Sphinx's search: no chapter has the first two,
+# solutions fold by themselves, book/site/icons.py makes the icons and book/site/search.py looks for words.
 UNUSED = (
     "*webpack-macros.html",
     "sphinx-thebe.*",
     "design-tabs.js",
     "scripts/fontawesome.js*",
+    "vendor/fontawesome/**/*.*",
+    "togglebutton.*",
     "searchtools.js",
     "language_data.js",
     "sphinx_highlight.js",
@@ -58,13 +79,13 @@ UNUSED = (
 def leave_out_bundled(
     _app: Sphinx, _page: str, _template: str, context: dict[str, object], _doctree: object
 ) -> None:
-    """Take out of a page's lists of files those that its bundles hold, or that nothing uses."""
-    patterns = (*STYLES, *HEAD_SCRIPTS, *END_SCRIPTS, *UNUSED)
+    """Take out of a page's lists of files those that its bundles hold, or that nothing uses, and settings."""
+    patterns = (*(part for parts in BUNDLES.values() for part in parts), *UNUSED)
     for key in ("css_files", "script_files"):
         context[key] = [
             file
             for file in context[key]  # type: ignore[attr-defined]
-            if "THEBE" not in file.attributes.get("body", "")
+            if not file.attributes.get("body")  # settings of live cells, folded parts, the theme's search
             and not any(Path(str(file.filename).partition("?")[0]).match(f"_static/{p}") for p in patterns)
         ]
 
@@ -88,6 +109,14 @@ def write_bundles(app: Sphinx, error: Exception | None) -> None:
         (static / bundle).write_text(
             "\n;\n".join(parts) if bundle.endswith(".js") else "\n".join(parts), "utf-8"
         )
+    style = static / "styles" / "site.css"
+    pages = [
+        path.read_text("utf-8") for path in (*Path(app.outdir).rglob("*.html"), *static.glob("scripts/*.js"))
+    ]
+    css = icons.reduced(
+        style.read_text("utf-8"), pages, Path(str(files("pydata_sphinx_theme"))) / FONTS, style.parent
+    )
+    style.write_text(css, "utf-8")
     for pattern in UNUSED:
         for file in static.glob(pattern):
             file.unlink()

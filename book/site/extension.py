@@ -11,6 +11,7 @@ import hashlib
 import shutil
 import sys
 from collections.abc import Sequence
+from html import escape
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,6 +42,10 @@ from book.recording.setup_cell import imported
 from book.site.findings import counted_outputs
 
 LOGGER = logging.getLogger(__name__)
+LICENCE = (
+    'The text is under <a href="https://creativecommons.org/licenses/by/4.0/">CC BY 4.0</a>, '
+    'the code under the <a href="https://opensource.org/license/mit">MIT licence</a>.'
+)
 
 
 def chapters_by_docname() -> dict[str, Path]:
@@ -140,7 +145,9 @@ def set_repository(_app: Sphinx, config: Config) -> None:
     options["launch_buttons"] = launch_buttons(options.get("launch_buttons", {}), repository)
     options["use_repository_button"] = repository is not None
     options.pop("repository_url", None)
+    options["extra_footer"] = LICENCE
     if repository:
+        options["extra_footer"] += f' <a href="{escape(repository.url)}">Source</a>'
         options["repository_url"] = repository.url
         # The theme knows three, and needs one; `mend_buttons` puts another icon where it is none of them.
         options["repository_provider"] = repository.host.provider if repository.host else "gitlab"

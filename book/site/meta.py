@@ -17,6 +17,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from book.recording.notebooks import TABLES
+from book.site.card import CARD
 
 SITE_VARIABLE = "D2LRNN_SITE"
 TIMES = TABLES / "times.json"
@@ -41,11 +42,15 @@ def describe(
     tags = {"description": _description(doctree)}
     tags |= {"og:title": title, "og:description": tags["description"], "og:site_name": app.config.html_title}
     tags |= {"og:type": "website" if page == app.config.root_doc else "article", "og:locale": "en"}
-    if context.get("pageurl"):
+    tags["twitter:card"] = "summary"
+    if context.get("pageurl"):  # addresses of pictures are full ones
         tags["og:url"] = str(context["pageurl"])
+        tags["og:image"] = f"{app.config.html_baseurl}_static/{CARD}"
+        tags["twitter:card"] = "summary_large_image"
     context["html_baseurl"] = app.config.html_baseurl
-    context["metatags"] = str(context.get("metatags", "")) + "".join(
-        f'\n    <meta {"property" if ":" in name else "name"}="{name}" content="{escape(content)}" />'
+    given = re.sub(r'<meta name="viewport"[^>]*>', "", str(context.get("metatags", "")))  # the theme has one
+    context["metatags"] = given + "".join(
+        f'\n    <meta {"property" if "og:" in name else "name"}="{name}" content="{escape(content)}" />'
         for name, content in tags.items()
     )
 

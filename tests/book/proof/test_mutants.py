@@ -1,5 +1,6 @@
 import ast
 import json
+from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -356,7 +357,7 @@ def test_at_most_one_in_twenty_may_survive(survivors, fine):
 
 def test_table_counts_by_module():
     text = table([row(UNIT), row(REGRESSION), row(NOTHING), row(UNIT, "b.py: x -> y")])
-    assert "| a | 3 | 1 | 1 | 1 |" in text
+    assert "| `a` | 3 | 1 | 1 | 1 |" in text
     assert "| all | 4 | 2 | 1 | 1 |" in text
 
 
@@ -381,6 +382,18 @@ def test_a_part_replaces_the_rows_of_its_modules():
 def test_appendix_results_meet_the_target():
     results = json.loads(RESULTS.read_text(encoding="utf-8"))
     assert complaints(results, mutants.explanations()) == []
+
+
+def test_appendix_results_have_all_faults_of_each_module():
+    counts = Counter(mutants.module_in(one) for one in json.loads(RESULTS.read_text(encoding="utf-8")))
+    lacking = []
+    for path in to_plant_in():
+        count = counts[path.relative_to(mutants.PACKAGE).as_posix()]
+        wanted = 3 if name_of(path) in FIRST_EDITION else 15
+        if count < wanted and count < (wanted := len(planned(path))):
+            lacking.append(f"{count} of {wanted} faults: run `make mutants ONLY={name_of(path)}`")
+    if lacking:
+        pytest.fail("\n".join(lacking), pytrace=False)
 
 
 def test_appendix_table_is_made_from_the_results():
