@@ -16,8 +16,8 @@ from small_course import ROOT
 SCREENSHOTS = ROOT / "_build" / "screenshots"
 PHONE, SMALL = {"width": 390, "height": 844}, {"width": 320, "height": 700}
 EXPLORERS = ".d2lrnn-explorer, .d2lrnn-text"
-# Of a page's first load, as sent: when this was written at most 712 kB, 403 of them the formulas' font, and 11
-# requests; 125 kB for the first page.
+# Of a page's first load, as sent: when this was written at most 712 kB, 403 of them the formulas' font, and
+# 11 requests; 125 kB for the first page.
 MOST_BYTES, MOST_REQUESTS, MOST_BYTES_OF_INDEX = 800_000, 14, 250_000
 MOST_SHIFT = 0.1  # of the layout while a page loads: a reader does not see it
 # Text that only a source should have: roles, fences and labels of MyST, commands and braces of LaTeX.
