@@ -59,7 +59,11 @@ def dots(count: Count | None) -> str:
     marks = []
     for row, (values, color) in enumerate(zip(both, PALETTE, strict=False)):
         y = ROW * (row + 0.5)
-        fill = f'fill="{color}" fill-opacity="0.6"' if row == 0 else f'fill="none" stroke="{color}"'
+        fill = (
+            f'fill="{color}" stroke="var(--pst-color-background)" stroke-width="0.6"'
+            if row == 0
+            else f'fill="none" stroke="{color}"'
+        )
         marks += [f'<circle cx="{x(value):.1f}" cy="{y:g}" r="{RADIUS}" {fill}/>' for value in values]
     said = f"left {spread(both[0])}, control {spread(both[1])}"
     return (
