@@ -4,6 +4,7 @@ import re
 
 import pytest
 from browsing import settled
+from playwright.sync_api import expect
 
 A4 = {"width": 680, "height": 1000}  # pixels inside the margins
 PAGES = ["chapters/rnn", "chapters/text-preprocessing", "appendix/instructors", "appendix/glossary"]
@@ -35,7 +36,7 @@ def test_nothing_is_cut_and_nothing_stands_there_for_the_screen(name, printed, a
     printed.goto(f"{address}{name}.html")
     settled(printed)
     printed.emulate_media(media="print")
-    assert printed.locator("html").get_attribute("data-theme") == "light"
+    expect(printed.locator("html")).to_have_attribute("data-theme", "light")
     assert printed.evaluate(CUT) == []
     shown = printed.locator(FOR_THE_SCREEN).evaluate_all(
         "all => all.filter((one) => one.checkVisibility()).length"
@@ -51,13 +52,11 @@ def test_quizzes_and_solutions_are_printed_open_and_folded_again_afterwards(prin
     before = printed.locator(folded).count()
     theme = printed.locator("html").get_attribute("data-theme")
     printed.emulate_media(media="print")
-    printed.wait_for_timeout(300)
     assert before > 10
-    assert printed.locator(folded).count() == 0
+    expect(printed.locator(folded)).to_have_count(0)
     printed.emulate_media(media="screen")
-    printed.wait_for_timeout(300)
-    assert printed.locator(folded).count() == before
-    assert printed.locator("html").get_attribute("data-theme") == theme
+    expect(printed.locator(folded)).to_have_count(before)
+    expect(printed.locator("html")).to_have_attribute("data-theme", theme)
 
 
 def test_folded_parts_are_printed_without_scripts_too(browser, address):

@@ -179,12 +179,15 @@ def test_the_dialog_closes_and_enter_opens_the_page_of_all_hits(page, address):
 def seen_mark(page):
     """Return the text of the first mark that is in view."""
     page.locator("article mark").first.wait_for()
-    page.wait_for_timeout(300)
     script = """() => [...document.querySelectorAll("article mark")].filter((mark) => {
       const { top, bottom, height } = mark.getBoundingClientRect();
       return height && top >= 0 && bottom <= innerHeight;
     }).map((mark) => mark.textContent)[0]"""
-    return page.evaluate(script)
+    for _ in range(40):  # until fonts and pictures have their size
+        if found := page.evaluate(script):
+            return found
+        page.wait_for_timeout(100)
+    return "no mark in view"
 
 
 @pytest.mark.parametrize("served_", [True, False], ids=["server", "disk"])
