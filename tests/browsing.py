@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import hashlib
+import os
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -15,6 +16,16 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from book.proof.browser import ARGUMENTS, installed
 
+# What takes long, as print, forced colours and Firefox, is tried on these pages, which between them hold
+# every part that a page has; weekly and before a release on all.
+ALL_MODES = bool(os.environ.get("D2LRNN_ALL_MODES"))
+SAMPLE = [
+    "api/text.html",
+    "appendix/glossary.html",
+    "chapters/rnn-scratch.html",
+    "chapters/sequences.html",
+    "chapters/vanishing-gradients.html",
+]
 # As the README gives it.
 POLICY = (
     "default-src 'none'; script-src 'self' 'sha256-kMKEJtINkl/hbh4SPQUxscxzGmsA31CWEuraU93QlZM='; "
@@ -24,9 +35,42 @@ POLICY = (
 AXE_SHA256 = "84494fec757e4710dc751c8d7a636e457f4532f08f85c86dc9070133fbff53bc"  # axe-core 4.12.1
 SUB_PATH = "/a/course/"
 DESK = {"width": 1280, "height": 900}
+EXPLORERS = ".d2lrnn-explorer, .d2lrnn-text"
+# What a drawing is made of is left out: to assistive technology it is one image with a name.
+FOLD_DRAWINGS = """() => document.querySelectorAll("main svg").forEach((svg) =>
+  svg.replaceChildren(...svg.querySelectorAll(":scope > title, :scope > desc")))"""
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
-AXE = """async (rules) => {
-  const { violations } = await axe.run(document, { runOnly: rules, resultTypes: ["violations"] });
+# What a page in other colours, and else the same, can break. Contrast takes axe longer than all other rules,
+# and `too_close` looks for the same; so it is asked once a page, and everywhere only where there is time.
+COLOUR_RULES = {
+    "type": "rule",
+    "values": ["link-in-text-block", *(["color-contrast"] if ALL_MODES else [])],
+}
+# What is too close today, in drawings, and the row of the site's review by which issue 21 mends it
+# (E5: letters still to come; E16: the palette as text), or the issue that draws it anew. A page that gets
+# better must leave the list.
+KNOWN = {
+    ("light", "chapters/bptt-vanilla.html"): ("E16", 3),
+    ("light", "chapters/bptt.html"): ("issue 24", 2),
+    ("light", "chapters/language-models.html"): ("issue 22", 1),
+    ("light", "chapters/rnn-concise.html"): ("E16", 1),
+    ("light", "chapters/rnn.html"): ("E5", 1),
+    ("dark", "chapters/bptt-vanilla.html"): ("E16", 2),
+    ("dark", "chapters/bptt.html"): ("issue 24", 2),
+    ("dark", "chapters/language-models.html"): ("issue 22", 1),
+    ("dark", "chapters/rnn-concise.html"): ("E16", 1),
+    ("dark", "chapters/rnn.html"): ("E5", 1),
+}
+LOOK = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
+TOO_CLOSE = f"""async () => {{
+  await new Promise((go) => requestAnimationFrame(() => setTimeout(go))); // scripts may change the theme
+  document.getAnimations().forEach((change) => change.finish());
+  const look = {LOOK};
+  return [...look.drawings(), ...look.texts()];
+}}"""
+AXE = """async ([runOnly, left]) => {
+  const rules = Object.fromEntries(left.map((rule) => [rule, { enabled: false }]));
+  const { violations } = await axe.run(document, { runOnly, rules, resultTypes: ["violations"] });
   return violations.flatMap(({ id, nodes }) =>
     nodes.map((node) => [id, ...node.target, node.failureSummary.split("\\n")[1]].join(" ")));
 }"""
@@ -90,13 +134,23 @@ def served(folder: Path) -> Iterator[str]:
         server.server_close()
 
 
-def violations(page: Page, rules: object = WCAG) -> list[str]:
-    """Return where a page breaks rules of accessibility, as axe-core finds; by default WCAG 2.2 AA."""
+def axe() -> str:
+    """Return the script of axe-core."""
     script = (files("axe_playwright_python") / "axe.min.js").read_bytes()
     if hashlib.sha256(script).hexdigest() != AXE_SHA256:
         raise RuntimeError("axe.min.js is not the one of axe-playwright-python 0.1.8")
-    page.evaluate(script.decode())
-    return page.evaluate(AXE, rules)
+    return script.decode()
+
+
+def violations(page: Page, rules: object = WCAG) -> list[str]:
+    """Return where a page breaks rules of accessibility, as axe-core finds; by default WCAG 2.2 AA."""
+    page.evaluate(axe())
+    return page.evaluate(AXE, [rules, []])
+
+
+def too_close(page: Page) -> list[str]:
+    """Return the colours of drawings and texts that are too close to what is behind them."""
+    return page.evaluate(TOO_CLOSE)
 
 
 def settled(page: Page) -> None:

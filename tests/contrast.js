@@ -44,14 +44,21 @@
     for (let at = element; at && at !== top; at = at.parentElement) product *= getComputedStyle(at).opacity;
     return product;
   };
+  const paper = () => {
+    if (matchMedia("print").matches) return [255, 255, 255];
+    const probe = document.body.appendChild(document.createElement("i"));
+    probe.style.color = "Canvas"; // a canvas does not take the names of the system's colours everywhere
+    const colour = rgba(getComputedStyle(probe).color).slice(0, 3);
+    probe.remove();
+    return colour;
+  };
   const pageGround = (element) => {
     const layers = [];
     for (let at = element; at; at = at.parentElement) {
       layers.push(rgba(getComputedStyle(at).backgroundColor));
       if (layers.at(-1)[3] === 1) break;
     }
-    const paper = matchMedia("print").matches ? [255, 255, 255] : rgba("Canvas").slice(0, 3);
-    return layers.reduceRight((below, layer) => over(layer, below), paper);
+    return layers.reduceRight((below, layer) => over(layer, below), paper());
   };
   const leastForText = (style, zoom = 1) => {
     const size = parseFloat(style.fontSize) * zoom;
@@ -63,10 +70,12 @@
     const style = getComputedStyle(shape);
     if (style[kind] === "none" || style[kind].startsWith("url")) return null;
     if (kind === "stroke" && parseFloat(style.strokeWidth) === 0) return null;
+    if (kind === "fill" && shape.localName === "path" && isStraight(shape.getBBox())) return null;
     const [r, g, b, a] = rgba(style[kind]);
     const alpha = a * style[`${kind}Opacity`] * strength(shape, top);
     return alpha ? [r, g, b, alpha] : null;
   };
+  const isStraight = ({ width, height }) => width === 0 || height === 0;
   const middle = (box) => [box.x + box.width / 2, box.y + box.height / 2];
   const within = ([x, y], box) => x >= box.left && x <= box.right && y >= box.top && y <= box.bottom;
   const inFill = (shape, point) =>

@@ -1,10 +1,12 @@
-"""The Chromium that proofs and tests drive: where it is, and how it is started."""
+"""The browsers that proofs and tests drive: where they are, and how Chromium is started."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "chrome")
+FIREFOX = ("firefox-esr", "firefox")
 # No background traffic of the browser's own; a container's root has no sandbox.
 ARGUMENTS = [
     "--no-sandbox",
@@ -16,6 +18,6 @@ ARGUMENTS = [
 ]
 
 
-def installed() -> str | None:
-    """Return the path of the system's Chromium, or None without one."""
-    return next(filter(None, map(shutil.which, NAMES)), None)
+def installed(names: Iterable[str] = CHROMIUM) -> str | None:
+    """Return the path of the first of these programs that the system has, or None without one."""
+    return next(filter(None, map(shutil.which, names)), None)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from browsing import DESK, chromium, served
+from browsing import ALL_MODES, DESK, SAMPLE, chromium, served
 from filelock import FileLock
 from small_course import ROOT
 
@@ -33,6 +33,11 @@ def site(tmp_path_factory, worker_id):
 @pytest.fixture(scope="session")
 def pages(site):
     return sorted(p.relative_to(site).as_posix() for p in site.rglob("*.html") if "_static" not in p.parts)
+
+
+@pytest.fixture(scope="session")
+def sample(pages):
+    return pages if ALL_MODES else SAMPLE
 
 
 @pytest.fixture(scope="session")

@@ -10,15 +10,27 @@ from html.parser import HTMLParser
 from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
-from browsing import DESK, POLICY, settled, violations
+from browsing import (
+    COLOUR_RULES,
+    DESK,
+    EXPLORERS,
+    FOLD_DRAWINGS,
+    KNOWN,
+    POLICY,
+    settled,
+    too_close,
+    violations,
+)
 from small_course import ROOT
 
 SCREENSHOTS = ROOT / "_build" / "screenshots"
 PHONE, SMALL = {"width": 390, "height": 844}, {"width": 320, "height": 700}
-EXPLORERS = ".d2lrnn-explorer, .d2lrnn-text"
 # Of a page's first load, as sent: when this was written at most 712 kB, 403 of them the formulas' font, and
 # 11 requests; 125 kB for the first page.
 MOST_BYTES, MOST_REQUESTS, MOST_BYTES_OF_INDEX = 800_000, 14, 250_000
+# At most 13,783 elements and 159 stops of the tab key, both on chapters/rnn-scratch.html, where the most code
+# is; 299 on the index of names, which is all links.
+MOST_ELEMENTS, MOST_STOPS, ALL_LINKS = 15_000, 180, {"genindex.html"}
 MOST_SHIFT = 0.1  # of the layout while a page loads: a reader does not see it
 # Text that only a source should have: roles, fences and labels of MyST, commands and braces of LaTeX.
 RAW = re.compile(r"\{[\w:.-]+\}`|^\s*(?:```|:::)|\$\$|^\(\S+\)=|\\[a-zA-Z]+|\]\(\S+\)|[_^]\{", re.MULTILINE)
@@ -28,16 +40,14 @@ PROSE = """() => {
   copy.querySelectorAll(not_prose).forEach((part) => part.remove());
   return copy.textContent;
 }"""
-# What a drawing is made of is left out: to assistive technology it is one image with a name.
-FOLD_DRAWINGS = """() => document.querySelectorAll("main svg").forEach((svg) =>
-  svg.replaceChildren(...svg.querySelectorAll(":scope > title, :scope > desc")))"""
-# The dark page has other colours and nothing else.
-COLOUR_RULES = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 # Formulas without a size, or with TeX that was not read.
 UNSEEN = """() => [...document.querySelectorAll("main math")].filter((formula) => {
   const shown = formula.checkVisibility() ? formula.getBoundingClientRect().width > 1 : true;
   return !shown || !formula.textContent.trim() || formula.textContent.includes("\\\\");
 }).length"""
+SIZE = "() => document.querySelectorAll('*').length"
+STOPS = """() => [...document.querySelectorAll("main *")]
+  .filter((one) => one.tabIndex >= 0 && !one.disabled && one.checkVisibility()).length"""
 SHIFT = """() => new Promise((resolve) => {
   let sum = 0;
   new PerformanceObserver((list) => {
@@ -59,11 +69,14 @@ class Visit:
     faults: list[str] = field(default_factory=list)  # of the console, of scripts and of requests
     requests: list[tuple[str, int]] = field(default_factory=list)  # address, bytes of the answer
     violations: list[str] = field(default_factory=list)
+    close: dict[str, list[str]] = field(default_factory=dict)  # colours too close to one another, by scheme
     sideways: dict[int, int] = field(default_factory=dict)  # pixels that the page is wider than a window
     shift: float = 0.0  # of the layout, cumulative
     unseen: int = 0  # formulas without a size
     prose: str = ""
     still: list[str] = field(default_factory=list)  # controls that no key moves
+    elements: int = 0
+    stops: int = 0  # of the tab key, in the main part
 
 
 def watched(page):
@@ -89,14 +102,16 @@ def visits(browser, address, pages):
 
 
 def visited(browser, address, name):
+    """Visit a page by light and as on a phone, in the dark, and by light once more."""
     context = browser.new_context(color_scheme="light", reduced_motion="reduce", viewport=DESK)
     page = context.new_page()
     visit = watched(page)
     page.goto(address + name)
     settled(page)
     visit.prose, visit.unseen = page.evaluate(PROSE), page.evaluate(UNSEEN)
+    visit.elements, visit.stops, visit.shift = page.evaluate(SIZE), page.evaluate(STOPS), page.evaluate(SHIFT)
+    visit.close["light"] = too_close(page)
     photograph(page, name, "light")
-    visit.shift = page.evaluate(SHIFT)
     for size in (SMALL, PHONE):
         page.set_viewport_size(size)
         wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
@@ -105,7 +120,9 @@ def visited(browser, address, name):
     page.set_viewport_size(DESK)
     page.emulate_media(color_scheme="dark")
     photograph(page, name, "dark")
+    visit.close["dark"] = too_close(page)
     visit.still = [fault for box in page.locator(EXPLORERS).all() for fault in still_controls(box)]
+    visit.close["dark"] += [colours for colours in too_close(page) if colours not in visit.close["dark"]]
     page.evaluate(FOLD_DRAWINGS)
     visit.violations = [f"dark: {line}" for line in violations(page, COLOUR_RULES)]
     page.emulate_media(color_scheme="light")
@@ -174,6 +191,22 @@ def test_no_page_scrolls_sideways_on_a_phone(visits):
 
 def test_no_page_jumps_while_it_loads(visits):
     assert {name: visit.shift for name, visit in visits.items() if visit.shift > MOST_SHIFT} == {}
+
+
+def test_no_page_is_made_of_too_many_elements(visits):
+    assert {n: visit.elements for n, visit in visits.items() if visit.elements > MOST_ELEMENTS} == {}
+
+
+def test_the_tab_key_gets_through_every_page(visits):
+    stops = {name: visit.stops for name, visit in visits.items() if name not in ALL_LINKS}
+    assert {name: number for name, number in stops.items() if number > MOST_STOPS} == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_carries_meaning_stands_out_from_its_ground(scheme, visits):
+    close = {name: visit.close[scheme] for name, visit in visits.items()}
+    known = {name: count for (known_scheme, name), (_, count) in KNOWN.items() if known_scheme == scheme}
+    assert {n: found for n, found in close.items() if len(found) != known.get(n, 0)} == {}
 
 
 def test_first_page_is_lightest(visits):
