@@ -26,6 +26,10 @@ REPORTED = """return Services.console.getMessageArray()
     && !(/default-src/.test(errorMessage) && errorMessage.includes(arguments[0])))
   .map(({ category, errorMessage }) => `${category}: ${errorMessage}`);"""
 RESIZE = "gBrowser.selectedBrowser.style.cssText = `flex: none; width: ${arguments[0]}px`"
+RESIZED = """(width) => new Promise((done) => {
+  const look = () => (innerWidth === width ? done(null) : requestAnimationFrame(look));
+  look();
+})"""
 KEYS = {
     "range": [Keys.ARROW_RIGHT],
     "select": [Keys.ARROW_DOWN],
@@ -59,7 +63,7 @@ class Firefox:
     def resize(self, width: int) -> None:
         """Make the page this wide: Firefox's window itself is at least 500 pixels wide."""
         self._inside(RESIZE, width)
-        self.evaluate("() => new Promise(requestAnimationFrame).then(() => null)")
+        self.evaluate(RESIZED, width)
 
     def violations(self) -> list[str]:
         """Return the colours that are too close, and where the page breaks other rules of WCAG 2.2 AA."""
