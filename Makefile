@@ -75,6 +75,7 @@ links: $(SITE) ## try all links to other sites (2 min)
 bench: $(TEST) ## time the package beside other libraries (5 min)
 	$(BIN)/python -m benchmarks.bench
 
+release: export D2LRNN_ALL_MODES := 1
 release: $(TEST) ## check, set VERSION=x.y.z, commit and tag; pushes nothing (30 min)
 	$(BIN)/python -m book.recording.release tag $(VERSION)
 
